@@ -1,6 +1,7 @@
 #include "phy/fapi/p7_receiver.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace splitplane::fapi {
 
@@ -44,6 +45,11 @@ void P7Receiver::expire(Time now) {
     kept.used = false;
     ++counters_.timed_out;
   }
+}
+
+void P7Receiver::restart() {
+  for (Kept& kept : kept_) counters_.evicted += std::exchange(kept.used, false) ? 1 : 0;
+  synchronized_ = false;
 }
 
 std::size_t P7Receiver::kept_messages() const {

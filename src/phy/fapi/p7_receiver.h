@@ -59,6 +59,8 @@ class P7Receiver {
   [[nodiscard]] Event receive(Octets datagram, Time now);
   // Gives up messages that are older than the timeout. receive() does it, too.
   void expire(Time now);
+  // The peer begins again: gives up what is kept, and takes any sequence number as the next.
+  void restart();
 
   [[nodiscard]] const Counters& counters() const { return counters_; }
   [[nodiscard]] std::size_t kept_messages() const;

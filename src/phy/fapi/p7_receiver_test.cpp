@@ -110,6 +110,17 @@ TEST_F(P7Receiving, a_peer_that_begins_again_is_taken_after_a_silence) {
   EXPECT_EQ(receiver_.counters().resynchronized, 1U);
 }
 
+TEST_F(P7Receiving, a_restart_gives_up_what_is_kept_and_takes_any_number) {
+  for (unsigned i = 0; i < 80; ++i) (void)give(datagrams_of(sender_, body_of(20, 1))[0]);
+  EXPECT_EQ(give(datagrams_of(sender_, body_of(150, 1))[0]), P7Outcome::segment);
+  receiver_.restart();
+  EXPECT_EQ(receiver_.kept_messages(), 0U);
+  EXPECT_EQ(receiver_.counters().evicted, 1U);
+  P7Sender again(1, 118, ChecksumMode::kIfThere);
+  EXPECT_EQ(give(datagrams_of(again, body_of(20, 2))[0]), P7Outcome::message);
+  EXPECT_EQ(receiver_.counters().sequence_gaps, 0U);
+}
+
 TEST_F(P7Receiving, a_message_with_a_hole_is_given_up_after_the_timeout) {
   const auto datagrams = datagrams_of(sender_, body_of(250, 1));
   EXPECT_EQ(give(datagrams[0]), P7Outcome::segment);
