@@ -20,6 +20,16 @@
 namespace splitplane::app {
 namespace {
 
+// The name of a flag's other form stands alone: CLI11 puts "{false}" behind it.
+struct HelpFormatter : CLI::Formatter {
+  [[nodiscard]] std::string make_option_name(const CLI::Option* option, bool is_positional) const override {
+    std::string name = CLI::Formatter::make_option_name(option, is_positional);
+    for (std::size_t at = 0; (at = name.find(kFalse)) != std::string::npos;) name.erase(at, kFalse.size());
+    return name;
+  }
+  static constexpr std::string_view kFalse = "{false}";
+};
+
 std::string seconds(const std::string& text) {
   double value = 0;
   if (CLI::detail::lexical_cast(text, value) && std::isfinite(value) && value > 0 && value <= 1e9) return {};
@@ -106,6 +116,7 @@ std::string usage_line(const CLI::App& app, const CLI::ParseError& error, int ar
 
 int parse_and_act(int argc, const char* const* argv, const Commands& commands, CliOutput& output) {
   CLI::App app("Splitplane: a 5G gNB user plane", "splitplane");
+  app.formatter(std::make_shared<HelpFormatter>());
   app.set_version_flag("--version", std::string("splitplane ") + kVersion);
   app.require_subcommand(1);
   app.footer("Example:\n  splitplane check config/demo.yaml && splitplane run config/demo.yaml");

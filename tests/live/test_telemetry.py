@@ -52,7 +52,8 @@ def test_names_and_numbers_are_those_of_the_metrics(telemetry, gnb):
     text, _ = get(gnb.metrics_port)
     after = telemetry.ask("/splitplane/worker,w0")
     for name in set(before) - {"name", "core", "dropped", "held"}:
-        samples = [f"splitplane_worker_{name}{unit}_total" for unit in ("", "_packets", "_cycles", "_bearers")]
+        units = ("", "_packets", "_cycles", "_bearers", "_blocks")
+        samples = [f"splitplane_worker_{name}{unit}_total" for unit in units]
         (sample,) = [s for s in samples if s in PAGE]
         assert before[name] <= value(text, sample + '{worker="w0"}') <= after[name], name
     assert after["received"] > before["received"] > 10_000
