@@ -69,6 +69,7 @@ bool P7Receiver::begins(std::uint8_t sequence, Time now) {
     counters_.sequence_gaps += static_cast<std::uint64_t>(ahead - 1);
     newest_ = sequence;
     seen_ = (static_cast<unsigned>(ahead) < kHistory ? seen_ << ahead : 0) | 1;
+    give_up_outpaced();
     return true;
   }
   const auto behind = static_cast<unsigned>(-ahead);
@@ -76,6 +77,16 @@ bool P7Receiver::begins(std::uint8_t sequence, Time now) {
   seen_ |= std::uint64_t{1} << behind;
   ++counters_.reordered;
   return true;
+}
+
+// find() knows a message by its number. No kept one is older than kHistory when the newest advances by 127 at most, so
+// the difference of eight bits is its true age.
+void P7Receiver::give_up_outpaced() {
+  for (Kept& kept : kept_) {
+    if (!kept.used || static_cast<std::uint8_t>(newest_ - kept.sequence) < kHistory) continue;
+    kept.used = false;
+    ++counters_.outpaced;
+  }
 }
 
 P7Receiver::Kept* P7Receiver::find(std::uint8_t sequence) {

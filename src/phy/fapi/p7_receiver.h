@@ -22,7 +22,8 @@ SPLITPLANE_OUTCOMES(P7Outcome, SPLITPLANE_P7_OUTCOMES)
 
 class P7Receiver {
  public:
-  using Time = std::uint64_t;  // of any clock
+  using Time = std::uint64_t;               // of any clock
+  static constexpr unsigned kHistory = 64;  // sequence numbers that are remembered
 
   struct Config {
     std::uint16_t phy_id = 0;
@@ -47,6 +48,7 @@ class P7Receiver {
     std::uint64_t reordered = 0;
     std::uint64_t timed_out = 0;  // messages given up, by cause
     std::uint64_t evicted = 0;
+    std::uint64_t outpaced = 0;        // their number is kHistory or more behind, so it may soon be another message's
     std::uint64_t resynchronized = 0;  // silences after which any sequence number is taken as the next
 
     [[nodiscard]] std::uint64_t of(P7Outcome outcome) const { return outcomes[static_cast<std::size_t>(outcome)]; }
@@ -64,8 +66,6 @@ class P7Receiver {
   [[nodiscard]] std::size_t kept_messages() const;
 
  private:
-  static constexpr unsigned kHistory = 64;  // sequence numbers that are remembered
-
   struct Part {
     std::uint32_t at = 0, bytes = 0;
   };
@@ -86,6 +86,7 @@ class P7Receiver {
   };
 
   [[nodiscard]] bool begins(std::uint8_t sequence, Time now);
+  void give_up_outpaced();
   [[nodiscard]] Kept* find(std::uint8_t sequence);
   [[nodiscard]] Kept& make_room(const P7Header& header, Time now);
   [[nodiscard]] static bool contradicts(const Kept& kept, const P7Header& header, Octets body);

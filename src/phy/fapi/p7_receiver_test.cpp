@@ -101,6 +101,24 @@ TEST_F(P7Receiving, sequence_numbers_come_round) {
   EXPECT_EQ(receiver_.counters().sequence_gaps, 0U);
 }
 
+// The numbers come round within the timeout: without a limit, halves of two messages would become one.
+TEST_F(P7Receiving, a_kept_message_is_given_up_when_its_number_is_far_behind) {
+  const auto early = datagrams_of(sender_, body_of(150, 1));
+  EXPECT_EQ(give(early[0]), P7Outcome::segment);
+  for (unsigned i = 1; i < P7Receiver::kHistory; ++i) {
+    EXPECT_EQ(give(datagrams_of(sender_, body_of(20, 1))[0]), P7Outcome::message);
+    EXPECT_EQ(receiver_.kept_messages(), 1U);
+  }
+  for (unsigned i = P7Receiver::kHistory; i < 256; ++i) (void)give(datagrams_of(sender_, body_of(20, 1))[0]);
+  EXPECT_EQ(receiver_.kept_messages(), 0U);
+  EXPECT_EQ(receiver_.counters().outpaced, 1U);
+  const Bytes body = body_of(150, 2);
+  const auto late = datagrams_of(sender_, body);
+  EXPECT_EQ(give(late[1]), P7Outcome::segment);
+  EXPECT_EQ(give(late[0]), P7Outcome::message);
+  EXPECT_EQ(delivered_.back(), body);
+}
+
 TEST_F(P7Receiving, a_peer_that_begins_again_is_taken_after_a_silence) {
   for (unsigned i = 0; i < 80; ++i) (void)give(datagrams_of(sender_, body_of(20, 1))[0]);
   P7Sender again(1, 118, ChecksumMode::kIfThere);
