@@ -24,13 +24,17 @@ class P7Receiver {
  public:
   using Time = std::uint64_t;               // of any clock
   static constexpr unsigned kHistory = 64;  // sequence numbers that are remembered
+  // After so many messages in order, all kHistory or more behind and none else between, their numbers are the right ones.
+  static constexpr unsigned kFarRun = 8;
 
   struct Config {
     std::uint16_t phy_id = 0;
     ChecksumMode checksums = ChecksumMode::kIfThere;
     std::size_t max_message_bytes = 256 * 1024;
     std::size_t messages_at_once = 4;  // whose segments are kept; the oldest is given up for a new one
-    Time timeout = 1;                  // after which the segments of a message are given up; at least 1
+    // After which the segments of a message are given up; at least 1. A silence as long resynchronizes. It must be
+    // shorter than the time of kHistory messages: what comes later than that counts as stale, as far as it was lost.
+    Time timeout = 1;
   };
 
   // What came of a datagram. `body` is set for a message only, and valid until the next call.
@@ -49,7 +53,7 @@ class P7Receiver {
     std::uint64_t timed_out = 0;  // messages given up, by cause
     std::uint64_t evicted = 0;
     std::uint64_t outpaced = 0;        // their number is kHistory or more behind, so it may soon be another message's
-    std::uint64_t resynchronized = 0;  // silences after which any sequence number is taken as the next
+    std::uint64_t resynchronized = 0;  // silences, or runs of numbers far behind: any number is taken as the next
 
     [[nodiscard]] std::uint64_t of(P7Outcome outcome) const { return outcomes[static_cast<std::size_t>(outcome)]; }
     [[nodiscard]] std::uint64_t of(Reason reason) const { return reasons[static_cast<std::size_t>(reason)]; }
@@ -86,6 +90,8 @@ class P7Receiver {
   };
 
   [[nodiscard]] bool begins(std::uint8_t sequence, Time now);
+  [[nodiscard]] bool runs_far_behind(std::uint8_t sequence);
+  void resynchronize(std::uint8_t sequence);
   void give_up_outpaced();
   [[nodiscard]] Kept* find(std::uint8_t sequence);
   [[nodiscard]] Kept& make_room(const P7Header& header, Time now);
@@ -99,7 +105,9 @@ class P7Receiver {
   bool synchronized_ = false;
   std::uint8_t newest_ = 0;  // sequence number
   std::uint64_t seen_ = 0;   // bit n: newest_ - n began
-  Time last_arrival_ = 0;
+  Time last_arrival_ = 0;     // of a datagram that was accepted
+  unsigned far_run_ = 0;      // messages in order far behind, since the last accepted datagram
+  std::uint8_t far_last_ = 0;  // sequence number of the last one
   Counters counters_;
 };
 

@@ -24,6 +24,18 @@ Bytes body_of(std::size_t bytes, std::uint8_t first) {
   return out;
 }
 
+// A datagram with fields of the test's choice, and without checksum.
+Bytes forged(bool more, std::uint8_t segment, std::uint8_t sequence, std::size_t body, std::uint16_t id = 0x84) {
+  Bytes out(kP7HeaderBytes + body, 0x11);
+  write_p7_header(out.data(), {.phy_id = 1,
+                               .message_id = id,
+                               .message_length = static_cast<std::uint32_t>(out.size()),
+                               .more = more,
+                               .segment = segment,
+                               .sequence = sequence});
+  return out;
+}
+
 class P7Receiving : public testing::Test {
  protected:
   P7Outcome give(const Bytes& datagram) {
@@ -128,6 +140,47 @@ TEST_F(P7Receiving, a_peer_that_begins_again_is_taken_after_a_silence) {
   EXPECT_EQ(receiver_.counters().resynchronized, 1U);
 }
 
+TEST_F(P7Receiving, what_is_stale_does_not_put_the_end_of_a_silence_off) {
+  for (unsigned i = 0; i < 80; ++i) (void)give(datagrams_of(sender_, body_of(20, 1))[0]);
+  const Bytes far = forged(false, 0, 0, 20);
+  for (unsigned i = 0; i + 1 < kTimeout; ++i) {
+    ++now_;
+    ASSERT_EQ(give(far), P7Outcome::stale);
+  }
+  ++now_;
+  EXPECT_EQ(give(far), P7Outcome::message);
+}
+
+TEST_F(P7Receiving, after_an_outage_of_half_the_numbers_a_run_in_order_is_taken) {
+  for (const unsigned outage : {127U, 150U, 180U}) {
+    const auto half = datagrams_of(sender_, body_of(150, 1));
+    ASSERT_EQ(give(half[0]), P7Outcome::segment);
+    for (unsigned i = 0; i < outage; ++i) (void)datagrams_of(sender_, body_of(20, 1));
+    const std::uint64_t before = receiver_.counters().resynchronized;
+    for (unsigned i = 1; i < P7Receiver::kFarRun; ++i) {
+      const Bytes late = datagrams_of(sender_, body_of(20, 1))[0];
+      ASSERT_EQ(give(late), P7Outcome::stale) << outage;
+      ASSERT_EQ(give(late), P7Outcome::stale) << outage;
+    }
+    ASSERT_EQ(receiver_.counters().resynchronized, before);
+    ASSERT_EQ(receiver_.kept_messages(), 1U);
+    ASSERT_EQ(give(datagrams_of(sender_, body_of(20, 1))[0]), P7Outcome::message) << outage;
+    EXPECT_EQ(receiver_.counters().resynchronized, before + 1);
+    EXPECT_EQ(receiver_.kept_messages(), 0U);
+    ASSERT_EQ(give(datagrams_of(sender_, body_of(20, 1))[0]), P7Outcome::message) << outage;
+  }
+}
+
+// A datagram of the stream between them shows that the numbers are right as they are.
+TEST_F(P7Receiving, old_numbers_between_new_ones_change_nothing) {
+  for (unsigned i = 0; i < 100; ++i) (void)give(datagrams_of(sender_, body_of(20, 1))[0]);
+  for (std::uint8_t i = 0; i < 30; ++i) {
+    ASSERT_EQ(give(forged(false, 0, i, 20)), P7Outcome::stale);
+    ASSERT_EQ(give(datagrams_of(sender_, body_of(20, 1))[0]), P7Outcome::message);
+  }
+  EXPECT_EQ(receiver_.counters().resynchronized, 0U);
+}
+
 TEST_F(P7Receiving, a_message_with_a_hole_is_given_up_after_the_timeout) {
   const auto datagrams = datagrams_of(sender_, body_of(250, 1));
   EXPECT_EQ(give(datagrams[0]), P7Outcome::segment);
@@ -161,18 +214,6 @@ TEST_F(P7Receiving, a_message_beyond_the_memory_is_given_up) {
   P7Sender large(1, 4000, ChecksumMode::kIfThere);
   now_ += kTimeout;
   EXPECT_EQ(give(datagrams_of(large, body_of(2001, 1))[0]), P7Outcome::overflow);
-}
-
-// A datagram with fields of the test's choice, and without checksum.
-Bytes forged(bool more, std::uint8_t segment, std::uint8_t sequence, std::size_t body, std::uint16_t id = 0x84) {
-  Bytes out(kP7HeaderBytes + body, 0x11);
-  write_p7_header(out.data(), {.phy_id = 1,
-                               .message_id = id,
-                               .message_length = static_cast<std::uint32_t>(out.size()),
-                               .more = more,
-                               .segment = segment,
-                               .sequence = sequence});
-  return out;
 }
 
 TEST_F(P7Receiving, segments_that_contradict_each_other_end_their_message) {
