@@ -29,7 +29,8 @@ P7Receiver::Event P7Receiver::receive(Octets datagram, Time now) {
   } else if (!parsed.header.more && parsed.header.segment == 0) {
     event.outcome = P7Outcome::message;
     event.body = parsed.body;
-  } else if (parsed.body.empty()) {  // none of these takes the place of a message that may become complete
+  } else if (impossible(parsed.header, parsed.body)) {
+    // None of these takes the place of a message that may become complete.
     event.outcome = P7Outcome::contradiction;
   } else {
     event.outcome = keep(make_room(parsed.header, now), parsed.header, parsed.body);
@@ -135,8 +136,12 @@ P7Receiver::Kept& P7Receiver::make_room(const P7Header& header, Time now) {
   return kept;
 }
 
+bool P7Receiver::impossible(const P7Header& header, Octets body) {
+  return body.empty() || (header.more && header.segment + std::size_t{1} == kMaxSegments);
+}
+
 bool P7Receiver::contradicts(const Kept& kept, const P7Header& header, Octets body) {
-  if (body.empty() || header.message_id != kept.message_id) return true;
+  if (impossible(header, body) || header.message_id != kept.message_id) return true;
   if (header.more) return kept.last >= 0 && header.segment >= kept.last;
   return kept.last >= 0 || header.segment < kept.highest;
 }

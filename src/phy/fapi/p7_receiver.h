@@ -10,12 +10,12 @@
 
 namespace splitplane::fapi {
 
-#define SPLITPLANE_P7_OUTCOMES(X)                                                             \
-  X(message, "a message is complete")                                                         \
-  X(segment, "segment kept until the others are there")                                       \
-  X(stale, "datagram of a message that is delivered or given up, or segment that came twice") \
-  X(refused, "bad header, length, checksum or PHY")                                           \
-  X(contradiction, "segment that contradicts others of its message, which is given up")       \
+#define SPLITPLANE_P7_OUTCOMES(X)                                                                     \
+  X(message, "a message is complete")                                                                 \
+  X(segment, "segment kept until the others are there")                                               \
+  X(stale, "datagram of a message that is delivered or given up, or segment that came twice")         \
+  X(refused, "bad header, length, checksum or PHY")                                                   \
+  X(contradiction, "segment that cannot be, or contradicts others of its message, which is given up") \
   X(overflow, "message longer than the memory for one, which is given up")
 
 SPLITPLANE_OUTCOMES(P7Outcome, SPLITPLANE_P7_OUTCOMES)
@@ -24,7 +24,7 @@ class P7Receiver {
  public:
   using Time = std::uint64_t;               // of any clock
   static constexpr unsigned kHistory = 64;  // sequence numbers that are remembered
-  // After so many messages in order, all kHistory or more behind and none else between, their numbers are the right ones.
+  // After eight messages in order, all kHistory or more behind and none else between, their numbers are the right ones.
   static constexpr unsigned kFarRun = 8;
 
   struct Config {
@@ -95,6 +95,8 @@ class P7Receiver {
   void give_up_outpaced();
   [[nodiscard]] Kept* find(std::uint8_t sequence);
   [[nodiscard]] Kept& make_room(const P7Header& header, Time now);
+  // A segment without octets, or one that says that others follow the last possible one.
+  [[nodiscard]] static bool impossible(const P7Header& header, Octets body);
   [[nodiscard]] static bool contradicts(const Kept& kept, const P7Header& header, Octets body);
   [[nodiscard]] P7Outcome keep(Kept& kept, const P7Header& header, Octets body);
   [[nodiscard]] Octets whole(const Kept& kept);
@@ -103,10 +105,10 @@ class P7Receiver {
   std::vector<Kept> kept_;
   std::unique_ptr<std::uint8_t[]> sorted_;  // a message whose segments came out of order
   bool synchronized_ = false;
-  std::uint8_t newest_ = 0;  // sequence number
-  std::uint64_t seen_ = 0;   // bit n: newest_ - n began
-  Time last_arrival_ = 0;     // of a datagram that was accepted
-  unsigned far_run_ = 0;      // messages in order far behind, since the last accepted datagram
+  std::uint8_t newest_ = 0;    // sequence number
+  std::uint64_t seen_ = 0;     // bit n: newest_ - n began
+  Time last_arrival_ = 0;      // of a datagram that was accepted
+  unsigned far_run_ = 0;       // messages in order far behind, since the last accepted datagram
   std::uint8_t far_last_ = 0;  // sequence number of the last one
   Counters counters_;
 };

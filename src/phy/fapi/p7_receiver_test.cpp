@@ -235,6 +235,14 @@ TEST_F(P7Receiving, segments_that_contradict_each_other_end_their_message) {
   }
 }
 
+TEST_F(P7Receiving, nothing_follows_the_last_possible_segment) {
+  EXPECT_EQ(give(forged(true, 127, 1, 10)), P7Outcome::contradiction);
+  EXPECT_EQ(receiver_.kept_messages(), 0U);
+  EXPECT_EQ(give(forged(true, 126, 2, 10)), P7Outcome::segment);
+  EXPECT_EQ(give(forged(true, 127, 2, 10)), P7Outcome::contradiction);
+  EXPECT_EQ(receiver_.kept_messages(), 0U);
+}
+
 TEST_F(P7Receiving, refusals_are_counted_by_reason) {
   const Bytes good = datagrams_of(sender_, body_of(30, 1))[0];
   P7Sender other(2, 118, ChecksumMode::kIfThere);
