@@ -36,6 +36,7 @@ class HarqCell {
   Feedback feedback(std::uint16_t ue, std::uint8_t process, Slot sent_in, bool ack, Release&& release) {
     const Feedback what = senders_[ue].feedback(process, sent_in, ack, release);
     if (what == Feedback::nacked) waiting_.push_back(senders_[ue].waiting(process, ue));
+    if (what == Feedback::late) forget_those_that_do_not_wait();
     return what;
   }
 

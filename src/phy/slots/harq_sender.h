@@ -2,7 +2,8 @@
 //
 // Who owns what. start() moves the TB into its process, and the process owns it until it is acknowledged, given up or
 // discarded; then it goes to `release`. Until then nothing may change the TB: a retransmission reads the same octets.
-// The PHY borrows the TB of a slot until that slot is over.
+// The PHY borrows the TB of a slot until that slot is over. A late ACK of an earlier transmission may release it before
+// that: what `release` frees must stay readable for the rest of the slot.
 // - A contiguous TB (a buffer of octets) has no tie to RLC: the octets were copied or ciphered into it.
 // - A scatter list (`iov`) is a TB, too: its headers lie in its own memory, and it holds a reference to the buffer of
 //   each SDU that it points into. So RLC may discard an SDU or receive its acknowledgement while the process still
@@ -12,6 +13,7 @@
 // It has one owner thread, allocates nothing, and gets the slot as an argument.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <concepts>
@@ -25,10 +27,11 @@ namespace splitplane::phy {
 // What became of a feedback (ACK or NACK).
 #define SPLITPLANE_FEEDBACKS(X)                                                              \
   X(acked, "the TB arrived: it is released")                                                 \
+  X(late, "ACK of an earlier transmission, or after its time was over: the TB is released")      \
   X(nacked, "the TB did not arrive: it waits to be sent again")                              \
   X(given_up, "the TB did not arrive, and was sent as often as it may be: RLC repairs that") \
   X(duplicate, "the feedback of this transmission came before")                              \
-  X(stale, "feedback of an earlier transmission than the last one of the process")           \
+  X(stale, "NACK of an earlier transmission than the last one, or feedback of another TB")           \
   X(idle, "the process has sent nothing that waits for feedback")                            \
   X(no_process, "there is no process of this number")
 
@@ -83,13 +86,14 @@ class HarqSender {
   void start(const Grant& grant, Tb tb) {
     Process& p = processes_[grant.process];
     p.tb = std::move(tb);
-    p.slot = grant.slot;
+    p.first_slot = grant.slot;
     p.tb_bytes = grant.tb_bytes;
     p.prbs = grant.prbs;
     p.mcs = grant.mcs;
     p.ndi ^= 1;
     p.retransmissions = 0;
     p.used = true;
+    p.transmit(grant.slot);
     sent_ |= bit(grant.process);
     ++counters_.blocks;
   }
@@ -97,7 +101,7 @@ class HarqSender {
   void retransmit(std::uint8_t process, Slot slot) {
     Process& p = processes_[process];
     ++p.retransmissions;
-    p.slot = slot;
+    p.transmit(slot);
     waiting_ &= static_cast<std::uint16_t>(~bit(process));
     sent_ |= bit(process);
     ++counters_.retransmissions;
@@ -110,13 +114,16 @@ class HarqSender {
   [[nodiscard]] bool sending() const { return sent_ != 0; }
   // The TB of a busy process.
   [[nodiscard]] const Tb& block(std::uint8_t process) const { return processes_[process].tb; }
+  // The slot of the first transmission of a busy process's TB: when the UE built it, in the uplink.
+  [[nodiscard]] Slot first_slot(std::uint8_t process) const { return processes_[process].first_slot; }
   // What is to be sent again of a process that waits. `ue` is passed on.
   [[nodiscard]] Retransmission waiting(std::uint8_t process, std::uint16_t ue) const {
     const Process& p = processes_[process];
     return {ue, process, p.ndi, kRvOrder[(p.retransmissions + 1U) % kRvOrder.size()], p.mcs, p.prbs, p.tb_bytes};
   }
 
-  // Takes the feedback of what the process sent in `sent_in`. It calls release(Tb) if the TB is done.
+  // Takes the feedback of what the process sent in `sent_in`. It calls release(Tb) if the TB is done. An ACK counts for
+  // each of the last kRemembered transmissions of the TB whose feedback did not come before.
   template <class Release>
   Feedback feedback(std::uint8_t process, Slot sent_in, bool ack, Release&& release) {
     return count(judge(process, sent_in, ack, release));
@@ -148,13 +155,34 @@ class HarqSender {
   [[nodiscard]] const HarqSenderCounters& counters() const { return counters_; }
 
  private:
+  static constexpr std::size_t kRemembered = 8;  // transmissions of a TB; with more of them, the last ones
+
   struct Process {
     Tb tb{};
-    Slot slot;  // of the last transmission
+    Slot slot;        // of the last transmission
+    Slot first_slot;  // of the first one
+    std::array<Slot, kRemembered> slots;  // of the last ones, by number modulo kRemembered
+    std::uint8_t answered = 0;            // bit n: the feedback of slots[n] came
     std::uint32_t tb_bytes = 0;
     std::uint16_t prbs = 0;
     std::uint8_t mcs = 0, ndi = 0, retransmissions = 0;
     bool used = false;
+
+    void transmit(Slot in) {
+      slot = in;
+      slots[retransmissions % kRemembered] = in;
+      if (retransmissions == 0) answered = 0;
+      answered &= static_cast<std::uint8_t>(~place_bit(retransmissions % kRemembered));
+    }
+    // The place in `slots` of this transmission of the present TB; kRemembered if there is none.
+    [[nodiscard]] std::size_t find(Slot sent_in) const {
+      const std::size_t count = std::min<std::size_t>(retransmissions + std::size_t{1}, kRemembered);
+      for (std::size_t at = 0; at < count; ++at) {
+        if (slots[at] == sent_in) return at;
+      }
+      return kRemembered;
+    }
+    static constexpr std::uint8_t place_bit(std::size_t at) { return static_cast<std::uint8_t>(1U << at); }
   };
   static constexpr std::uint16_t bit(std::uint8_t process) { return static_cast<std::uint16_t>(1U << process); }
 
@@ -169,10 +197,14 @@ class HarqSender {
     Process& p = processes_[process];
     const bool of_the_last = p.used && p.slot == sent_in;
     if (!busy(process)) return of_the_last ? Feedback::duplicate : Feedback::idle;
-    if (!of_the_last) return Feedback::stale;
-    if (waits(process)) return Feedback::duplicate;
+    const std::size_t at = p.find(sent_in);
+    if (at == kRemembered) return Feedback::stale;
+    if ((p.answered & Process::place_bit(at)) != 0) return of_the_last ? Feedback::duplicate : Feedback::stale;
+    const bool in_time = of_the_last && !waits(process);
+    if (!ack && !in_time) return of_the_last ? Feedback::duplicate : Feedback::stale;
+    p.answered |= Process::place_bit(at);
     if (!ack) return miss(process, release);
-    return finish(process, release, Feedback::acked);
+    return finish(process, release, in_time ? Feedback::acked : Feedback::late);
   }
 
   template <class Release>
@@ -187,6 +219,7 @@ class HarqSender {
   template <class Release>
   Feedback finish(std::uint8_t process, Release&& release, Feedback what) {
     sent_ &= static_cast<std::uint16_t>(~bit(process));
+    waiting_ &= static_cast<std::uint16_t>(~bit(process));
     release(std::exchange(processes_[process].tb, Tb{}));
     return what;
   }

@@ -109,7 +109,7 @@ TEST_F(HarqSenderTest, feedback_that_is_doubled_stale_or_for_an_idle_process_is_
   const Grant grant = start(1, 5);
   EXPECT_EQ(feedback(grant.process, 4, true), Feedback::stale);
   EXPECT_EQ(feedback(grant.process, 5, false), Feedback::nacked);
-  EXPECT_EQ(feedback(grant.process, 5, true), Feedback::duplicate);  // it is sent again all the same
+  EXPECT_EQ(feedback(grant.process, 5, true), Feedback::duplicate);  // its NACK came: it is sent again all the same
   EXPECT_TRUE(sender_.waits(grant.process));
   sender_.retransmit(grant.process, slot(8));
   EXPECT_EQ(feedback(grant.process, 5, true), Feedback::stale);
@@ -121,6 +121,43 @@ TEST_F(HarqSenderTest, feedback_that_is_doubled_stale_or_for_an_idle_process_is_
     EXPECT_EQ(sender_.counters().counted(what), what == Feedback::no_process ? 2U : 1U) << name_of(what);
   for (const Feedback what : {Feedback::idle, Feedback::stale, Feedback::duplicate})
     EXPECT_EQ(sender_.counters().counted(what), 2U) << name_of(what);
+}
+
+TEST_F(HarqSenderTest, an_ack_that_comes_late_releases_the_block_that_waits_or_was_sent_again) {
+  const auto expire = [&](std::uint64_t now) { sender_.expire(slot(now), [](std::uint8_t) {}, release()); };
+  const Grant first = start(1, 5);
+  expire(15);
+  ASSERT_TRUE(sender_.waits(first.process));
+  EXPECT_EQ(sender_.first_slot(first.process), slot(5));
+  EXPECT_EQ(feedback(first.process, 5, true), Feedback::late);
+  EXPECT_FALSE(sender_.busy(first.process));
+  const Grant second = start(2, 20);
+  for (const std::uint64_t now : {30, 40}) {
+    expire(now);
+    sender_.retransmit(second.process, slot(now));
+  }
+  EXPECT_EQ(sender_.first_slot(second.process), slot(20));
+  EXPECT_EQ(feedback(second.process, 20, false), Feedback::stale);  // that it did not arrive then, says nothing
+  EXPECT_EQ(feedback(second.process, 5, true), Feedback::stale);    // of the TB before
+  EXPECT_EQ(feedback(second.process, 30, true), Feedback::late);
+  EXPECT_FALSE(sender_.busy(second.process));
+  EXPECT_EQ(released_, (std::vector{1, 2}));
+  EXPECT_EQ(sender_.counters().counted(Feedback::late), 2U);
+}
+
+TEST(HarqCell, feedback_one_slot_too_late_releases_each_block_with_its_first_ack) {
+  HarqCell<Block> cell(1, {.feedback_slots = 8});
+  int released = 0;
+  const auto release = [&](const Block&) { ++released; };
+  for (std::uint64_t now = 0; now < 900; now += 9) {
+    cell.start({.slot = slot(now), .process = cell.ue(0).free_process()}, std::make_unique<int>(1));
+    cell.expire(slot(now + 8), release);
+    ASSERT_EQ(cell.waiting().size(), 1U);
+    ASSERT_EQ(cell.feedback(0, cell.waiting()[0].process, slot(now), true, release), Feedback::late);
+    ASSERT_TRUE(cell.waiting().empty());
+  }
+  EXPECT_EQ(released, 100);
+  EXPECT_EQ(cell.ue(0).counters().retransmissions, 0U);
 }
 
 TEST_F(HarqSenderTest, a_transmission_without_feedback_is_lost_when_its_time_is_over) {
@@ -376,7 +413,8 @@ TEST(Harq, over_an_air_that_loses_both_ways_each_block_arrives_once_or_is_given_
     EXPECT_EQ(released.size(), static_cast<std::size_t>(made));
     const HarqSenderCounters& c = sender.counters();
     EXPECT_EQ(c.blocks, static_cast<std::uint64_t>(made));
-    EXPECT_EQ(c.blocks, c.counted(Feedback::acked) + c.counted(Feedback::given_up) + c.discarded);
+    EXPECT_EQ(c.blocks,
+              c.counted(Feedback::acked) + c.counted(Feedback::late) + c.counted(Feedback::given_up) + c.discarded);
     EXPECT_EQ(receiver.counters().counted(HarqReception::delivered), delivered.size());
     if (loss == 0) {
       EXPECT_GE(delivered.size() + 8, static_cast<std::size_t>(made));
@@ -386,7 +424,9 @@ TEST(Harq, over_an_air_that_loses_both_ways_each_block_arrives_once_or_is_given_
       EXPECT_GT(c.no_feedback, 0U);
     }
     // What was acknowledged was delivered, but for a block whose every transmission passed unseen.
-    EXPECT_GE(delivered.size() + static_cast<std::size_t>(made) / 20, c.counted(Feedback::acked)) << loss;
+    EXPECT_GE(delivered.size() + static_cast<std::size_t>(made) / 20,
+              c.counted(Feedback::acked) + c.counted(Feedback::late))
+        << loss;
   }
 }
 
