@@ -311,6 +311,22 @@ TEST_F(HarqUplinkTest, a_repetition_of_another_size_or_a_wrong_process_sends_not
   EXPECT_EQ(uplink_.counted(UplinkGrant::wrong_process), 2U);
 }
 
+TEST_F(HarqUplinkTest, without_a_block_nothing_is_sent_or_held_and_the_same_ndi_asks_again) {
+  EXPECT_EQ(grant(5, 0), 0);
+  const auto none = [&](std::uint8_t ndi) {
+    return uplink_.granted(
+        {.process = 5, .ndi = ndi, .tb_bytes = 100}, [] { return Block(); },
+        [&](const Block& block) { released_.push_back(*block); });
+  };
+  EXPECT_EQ(none(1), nullptr);
+  EXPECT_EQ(none(1), nullptr);
+  EXPECT_EQ(released_, std::vector{0});
+  EXPECT_EQ(uplink_.counted(UplinkGrant::no_block), 2U);
+  EXPECT_EQ(grant(5, 1), 1);
+  uplink_.reset([&](const Block& block) { released_.push_back(*block); });
+  EXPECT_EQ(released_, (std::vector{0, 1}));
+}
+
 TEST_F(HarqUplinkTest, after_a_reset_each_grant_is_new) {
   (void)grant(5, 0);
   (void)grant(6, 0);
