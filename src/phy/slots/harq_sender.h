@@ -29,7 +29,7 @@ namespace splitplane::phy {
   X(acked, "the TB arrived: it is released")                                                 \
   X(late, "ACK of an earlier transmission, or after its time was over: the TB is released")      \
   X(nacked, "the TB did not arrive: it waits to be sent again")                              \
-  X(given_up, "the TB did not arrive, and was sent as often as it may be: RLC repairs that") \
+  X(given_up, "the TB did not arrive, and was sent as often or waits as long as it may: RLC repairs") \
   X(duplicate, "the feedback of this transmission came before")                              \
   X(stale, "NACK of an earlier transmission than the last one, or feedback of another TB")           \
   X(idle, "the process has sent nothing that waits for feedback")                            \
@@ -50,6 +50,7 @@ struct HarqSettings {
   std::uint8_t processes = kHarqProcesses;  // 1..16
   std::uint8_t max_retransmissions = 4;     // of one TB, after its first transmission
   std::uint16_t feedback_slots = 40;        // a transmission without feedback for this many slots counts as lost
+  std::uint16_t waiting_slots = 400;        // after its last transmission a TB waits so long to be sent again
 };
 
 // The order of redundancy versions of one TB's transmissions (TS 38.214 5.1.2.1 and 6.1.2.1 leave it to the scheduler;
@@ -110,8 +111,8 @@ class HarqSender {
   // True if the TB of the process was reported missing and waits to be sent again.
   [[nodiscard]] bool waits(std::uint8_t process) const { return (waiting_ & bit(process)) != 0; }
   [[nodiscard]] bool busy(std::uint8_t process) const { return ((sent_ | waiting_) & bit(process)) != 0; }
-  // True if a TB is on the air, so that its feedback is due.
-  [[nodiscard]] bool sending() const { return sent_ != 0; }
+  // True if a TB is on the air or waits to be sent again.
+  [[nodiscard]] bool active() const { return (sent_ | waiting_) != 0; }
   // The TB of a busy process.
   [[nodiscard]] const Tb& block(std::uint8_t process) const { return processes_[process].tb; }
   // The slot of the first transmission of a busy process's TB: when the UE built it, in the uplink.
@@ -129,16 +130,25 @@ class HarqSender {
     return count(judge(process, sent_in, ack, release));
   }
 
-  // Once a slot: transmissions without feedback count as lost. It calls lost(process) for those that wait now to be
-  // sent again, and release(Tb) for those that are given up.
+  // Once a slot: transmissions without feedback count as lost, and TBs that waited too long are given up: they may need
+  // more PRBs than a slot has by now. It calls lost(process) for those that wait now to be sent again, and release(Tb)
+  // for those that are given up. True: one of these waited before.
   template <class Lost, class Release>
-  void expire(Slot now, Lost&& lost, Release&& release) {
+  bool expire(Slot now, Lost&& lost, Release&& release) {
+    bool waited = false;
+    for (std::uint16_t open = waiting_; open != 0; open &= static_cast<std::uint16_t>(open - 1)) {
+      const auto process = static_cast<std::uint8_t>(std::countr_zero(open));
+      if (distance(processes_[process].slot, now) < settings_.waiting_slots) continue;
+      count(finish(process, release, Feedback::given_up));
+      waited = true;
+    }
     for (std::uint16_t open = sent_; open != 0; open &= static_cast<std::uint16_t>(open - 1)) {
       const auto process = static_cast<std::uint8_t>(std::countr_zero(open));
       if (distance(processes_[process].slot, now) < settings_.feedback_slots) continue;
       ++counters_.no_feedback;
       if (count(miss(process, release)) == Feedback::nacked) lost(process);
     }
+    return waited;
   }
 
   // The UE is released or reset: all TBs go, and no slot with one may be on its way to the PHY.

@@ -219,6 +219,22 @@ TEST(HarqCell, blocks_wait_in_the_order_of_their_nacks_until_a_grant_sends_them)
   EXPECT_EQ(cell.waiting().back().rv, 3);  // sent twice already
 }
 
+// Its PRBs may be more than a slot has by now: no scheduler can grant it.
+TEST(HarqCell, a_block_that_waits_too_long_is_given_up) {
+  HarqCell<Block> cell(70, {.feedback_slots = 8, .waiting_slots = 50});
+  int released = 0;
+  const auto release = [&](const Block&) { ++released; };
+  cell.start({.slot = slot(0), .ue = 66, .process = 3, .prbs = 300}, std::make_unique<int>(1));
+  ASSERT_EQ(cell.feedback(66, 3, slot(0), false, release), Feedback::nacked);
+  for (std::uint64_t now = 1; now < 50; ++now) cell.expire(slot(now), release);
+  EXPECT_EQ(cell.waiting().size(), 1U);
+  cell.expire(slot(50), release);
+  EXPECT_TRUE(cell.waiting().empty());
+  EXPECT_EQ(released, 1);
+  EXPECT_FALSE(cell.ue(66).busy(3));
+  EXPECT_EQ(cell.ue(66).counters().counted(Feedback::given_up), 1U);
+}
+
 TEST(HarqCell, transmissions_of_any_ue_expire_and_wait_again) {
   HarqCell<Block> cell(200, {.max_retransmissions = 1, .feedback_slots = 8});
   std::vector<int> released;
