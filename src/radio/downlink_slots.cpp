@@ -92,8 +92,7 @@ std::span<const DownlinkSlots::Sent> DownlinkSlots::run(Cell& cell, phy::Slot sl
     Block block = std::move(new_blocks_[i]);
     if (!orders_[i].built) continue;
     *to = {from->grant, wire::Octets(block.octets()).first(from->grant.tb_bytes)};
-    harq_.start(to->grant, std::move(block));
-    ++to;
+    if (harq_.start(to->grant, std::move(block))) ++to;
   }
   sent_.erase(to, sent_.end());
   return sent_;

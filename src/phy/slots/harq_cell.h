@@ -23,9 +23,10 @@ class HarqCell {
   [[nodiscard]] const HarqSender<Tb>& ue(std::uint16_t ue) const { return senders_[ue]; }
 
   // As HarqSender::start(), for the UE that the grant names.
-  void start(const Grant& grant, Tb tb) {
-    senders_[grant.ue].start(grant, std::move(tb));
+  bool start(const Grant& grant, Tb tb) {
+    if (!senders_[grant.ue].start(grant, std::move(tb))) return false;
     mark(grant.ue);
+    return true;
   }
 
   // TBs to be sent again, the oldest NACK first.

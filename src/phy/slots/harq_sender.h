@@ -25,20 +25,21 @@
 namespace splitplane::phy {
 
 // What became of a feedback (ACK or NACK).
-#define SPLITPLANE_FEEDBACKS(X)                                                              \
-  X(acked, "the TB arrived: it is released")                                                 \
-  X(late, "ACK of an earlier transmission, or after its time was over: the TB is released")      \
-  X(nacked, "the TB did not arrive: it waits to be sent again")                              \
+#define SPLITPLANE_FEEDBACKS(X)                                                                       \
+  X(acked, "the TB arrived: it is released")                                                          \
+  X(late, "ACK of an earlier transmission, or after its time was over: the TB is released")           \
+  X(nacked, "the TB did not arrive: it waits to be sent again")                                       \
   X(given_up, "the TB did not arrive, and was sent as often or waits as long as it may: RLC repairs") \
-  X(duplicate, "the feedback of this transmission came before")                              \
-  X(stale, "NACK of an earlier transmission than the last one, or feedback of another TB")           \
-  X(idle, "the process has sent nothing that waits for feedback")                            \
+  X(duplicate, "the feedback of this transmission came before")                                       \
+  X(stale, "NACK of an earlier transmission than the last one, or feedback of another TB")            \
+  X(idle, "the process has sent nothing that waits for feedback")                                     \
   X(no_process, "there is no process of this number")
 
 SPLITPLANE_OUTCOMES(Feedback, SPLITPLANE_FEEDBACKS)
 
 struct HarqSenderCounters {
   std::uint64_t blocks = 0;           // new TBs
+  std::uint64_t refused = 0;          // new TBs for a process that is busy or does not exist
   std::uint64_t retransmissions = 0;  // TBs sent again
   std::uint64_t no_feedback = 0;      // transmissions whose feedback did not come in time: as if a NACK had come
   std::uint64_t discarded = 0;        // TBs that discard_all() released
@@ -47,7 +48,7 @@ struct HarqSenderCounters {
 };
 
 struct HarqSettings {
-  std::uint8_t processes = kHarqProcesses;  // 1..16
+  std::uint8_t processes = kHarqProcesses;  // 1..16; another number counts as the nearest one
   std::uint8_t max_retransmissions = 4;     // of one TB, after its first transmission
   std::uint16_t feedback_slots = 40;        // a transmission without feedback for this many slots counts as lost
   std::uint16_t waiting_slots = 400;        // after its last transmission a TB waits so long to be sent again
@@ -73,7 +74,9 @@ template <HarqBlock Tb>
 class HarqSender {
  public:
   explicit HarqSender(const HarqSettings& settings = {})
-      : all_(static_cast<std::uint16_t>((1U << settings.processes) - 1)), settings_(settings) {}
+      : all_(static_cast<std::uint16_t>((1U << processes(settings)) - 1)), settings_(settings) {
+    settings_.processes = processes(settings);
+  }
 
   // The process that the next new TB gets: the one of the lowest number that is idle. kNoProcess if all are busy.
   [[nodiscard]] std::uint8_t free_process() const {
@@ -83,8 +86,13 @@ class HarqSender {
   // The NDI that a new TB of this process has.
   [[nodiscard]] std::uint8_t next_ndi(std::uint8_t process) const { return processes_[process].ndi ^ 1; }
 
-  // Gives a new TB to the idle process that the grant names, and counts it as sent in the grant's slot.
-  void start(const Grant& grant, Tb tb) {
+  // Gives a new TB to the idle process that the grant names, and counts it as sent in the grant's slot. False, and
+  // counted as refused: the process is busy or there is none of this number. The TB ends with this call then.
+  bool start(const Grant& grant, Tb tb) {
+    if (grant.process >= settings_.processes || busy(grant.process)) {
+      ++counters_.refused;
+      return false;
+    }
     Process& p = processes_[grant.process];
     p.tb = std::move(tb);
     p.first_slot = grant.slot;
@@ -97,6 +105,7 @@ class HarqSender {
     p.transmit(grant.slot);
     sent_ |= bit(grant.process);
     ++counters_.blocks;
+    return true;
   }
   // Counts the waiting TB of a process as sent again in this slot.
   void retransmit(std::uint8_t process, Slot slot) {
@@ -138,13 +147,13 @@ class HarqSender {
     bool waited = false;
     for (std::uint16_t open = waiting_; open != 0; open &= static_cast<std::uint16_t>(open - 1)) {
       const auto process = static_cast<std::uint8_t>(std::countr_zero(open));
-      if (distance(processes_[process].slot, now) < settings_.waiting_slots) continue;
+      if (!is_over(processes_[process].slot, settings_.waiting_slots, now)) continue;
       count(finish(process, release, Feedback::given_up));
       waited = true;
     }
     for (std::uint16_t open = sent_; open != 0; open &= static_cast<std::uint16_t>(open - 1)) {
       const auto process = static_cast<std::uint8_t>(std::countr_zero(open));
-      if (distance(processes_[process].slot, now) < settings_.feedback_slots) continue;
+      if (!is_over(processes_[process].slot, settings_.feedback_slots, now)) continue;
       ++counters_.no_feedback;
       if (count(miss(process, release)) == Feedback::nacked) lost(process);
     }
@@ -169,8 +178,8 @@ class HarqSender {
 
   struct Process {
     Tb tb{};
-    Slot slot;        // of the last transmission
-    Slot first_slot;  // of the first one
+    Slot slot;                            // of the last transmission
+    Slot first_slot;                      // of the first one
     std::array<Slot, kRemembered> slots;  // of the last ones, by number modulo kRemembered
     std::uint8_t answered = 0;            // bit n: the feedback of slots[n] came
     std::uint32_t tb_bytes = 0;
@@ -195,6 +204,17 @@ class HarqSender {
     static constexpr std::uint8_t place_bit(std::size_t at) { return static_cast<std::uint8_t>(1U << at); }
   };
   static constexpr std::uint16_t bit(std::uint8_t process) { return static_cast<std::uint16_t>(1U << process); }
+
+  static constexpr std::uint8_t processes(const HarqSettings& settings) {
+    return std::clamp<std::uint8_t>(settings.processes, 1, kHarqProcesses);
+  }
+  // A grant may be for a slot to come, but not for one in more than a second. So what seems to be that far ahead is
+  // half a cycle or more behind: the loop stood still.
+  static bool is_over(Slot slot, std::uint16_t slots, Slot now) {
+    constexpr std::uint32_t kFramesAhead = 100;
+    const std::int32_t age = distance(slot, now);
+    return age >= slots || age < -static_cast<std::int32_t>(kFramesAhead * now.numerology.slots_per_frame());
+  }
 
   Feedback count(Feedback what) {
     ++counters_.feedback[static_cast<std::size_t>(what)];

@@ -182,6 +182,42 @@ TEST_F(HarqSenderTest, a_transmission_without_feedback_is_lost_when_its_time_is_
   EXPECT_EQ(sender_.counters().counted(Feedback::given_up), 1U);
 }
 
+TEST_F(HarqSenderTest, a_busy_process_takes_no_other_block) {
+  const Grant grant = start(1, 0);
+  EXPECT_FALSE(sender_.start(grant, std::make_unique<int>(2)));
+  EXPECT_EQ(*sender_.block(grant.process), 1);
+  (void)feedback(grant.process, 0, false);
+  EXPECT_FALSE(sender_.start(grant, std::make_unique<int>(2)));
+  EXPECT_FALSE(sender_.start({.process = 4}, std::make_unique<int>(2)));
+  EXPECT_FALSE(sender_.start({.process = kNoProcess}, std::make_unique<int>(2)));
+  EXPECT_EQ(*sender_.block(grant.process), 1);
+  EXPECT_EQ(sender_.waiting(grant.process, 0).ndi, grant.ndi);
+  EXPECT_EQ(sender_.counters().refused, 4U);
+  EXPECT_EQ(sender_.counters().blocks, 1U);
+}
+
+TEST(HarqSender, has_from_1_to_16_processes) {
+  for (const unsigned processes : {0U, 1U, 16U, 17U, 255U}) {
+    HarqSender<int> sender({.processes = static_cast<std::uint8_t>(processes)});
+    unsigned free = 0;
+    while (sender.free_process() != kNoProcess && sender.start({.process = sender.free_process()}, 1)) ++free;
+    EXPECT_EQ(free, std::clamp(processes, 1U, 16U));
+  }
+}
+
+// Half a cycle of frame numbers is 5.12 s, or 10240 slots.
+TEST_F(HarqSenderTest, after_a_loop_that_stood_still_for_seconds_transmissions_are_over) {
+  for (const std::uint64_t still : {10'000, 10'300, 15'000, 18'000}) {
+    const Grant grant = start(1, 100);
+    std::vector<int> lost;
+    sender_.expire(slot(100 + still), [&](std::uint8_t process) { lost.push_back(process); }, release());
+    EXPECT_EQ(lost, std::vector<int>{grant.process}) << still;
+  }
+  sender_.discard_all(release());
+  (void)start(1, 120);  // it is scheduled ahead
+  sender_.expire(slot(100), [](std::uint8_t) { ADD_FAILURE(); }, release());
+}
+
 TEST_F(HarqSenderTest, discarding_releases_what_was_sent_and_what_waits) {
   (void)start(1, 0);
   (void)start(2, 1);
