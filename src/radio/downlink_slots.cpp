@@ -32,17 +32,13 @@ void DownlinkSlots::look_at(Cell& cell) {
   cell.take_changed([this](RadioUe& ue) {
     if (ue.place == RadioUe::kNoPlace) {
       if (free_places_.empty()) {
-        ++counters_.no_place;
+        if (!ue.waits_for_place) ++counters_.no_place;
+        without_place_.push(ue);
         return;
       }
-      ue.place = free_places_.back();
-      free_places_.pop_back();
-      facts_[ue.place] = {.rnti = ue.rnti.value().value, .mcs = settings_.mcs};
+      give_place(ue);
     }
-    const std::uint64_t volume = ue.downlink.volume();
-    const std::uint64_t all = volume + (volume + kOctetsASubheader - 1) / kOctetsASubheader * 3;
-    facts_[ue.place].backlog_bytes =
-        static_cast<std::uint32_t>(std::min<std::uint64_t>(all, std::numeric_limits<std::uint32_t>::max()));
+    look_at(ue);
   });
   for (std::size_t place = 0; place < facts_.size(); ++place) {
     phy::UeFacts& facts = facts_[place];
@@ -51,6 +47,19 @@ void DownlinkSlots::look_at(Cell& cell) {
     facts.process = harq.free_process();
     if (facts.process != phy::kNoProcess) facts.ndi = harq.next_ndi(facts.process);
   }
+}
+
+void DownlinkSlots::give_place(RadioUe& ue) {
+  ue.place = free_places_.back();
+  free_places_.pop_back();
+  facts_[ue.place] = {.rnti = ue.rnti.value().value, .mcs = settings_.mcs};
+}
+
+void DownlinkSlots::look_at(const RadioUe& ue) {
+  const std::uint64_t volume = ue.downlink.volume();
+  const std::uint64_t all = volume + (volume + kOctetsASubheader - 1) / kOctetsASubheader * 3;
+  facts_[ue.place].backlog_bytes =
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(all, std::numeric_limits<std::uint32_t>::max()));
 }
 
 std::span<const DownlinkSlots::Sent> DownlinkSlots::run(Cell& cell, phy::Slot slot, Time now) {
@@ -92,8 +101,7 @@ std::span<const DownlinkSlots::Sent> DownlinkSlots::run(Cell& cell, phy::Slot sl
     Block block = std::move(new_blocks_[i]);
     if (!orders_[i].built) continue;
     *to = {from->grant, wire::Octets(block.octets()).first(from->grant.tb_bytes)};
-    harq_.start(to->grant, std::move(block));
-    ++to;
+    if (harq_.start(to->grant, std::move(block))) ++to;
   }
   sent_.erase(to, sent_.end());
   return sent_;
@@ -105,10 +113,15 @@ phy::Feedback DownlinkSlots::feedback(const RadioUe& ue, std::uint8_t process, p
 }
 
 void DownlinkSlots::remove(RadioUe& ue) {
+  without_place_.remove(ue);
   if (ue.place == RadioUe::kNoPlace) return;
   harq_.discard_all(ue.place, kFree);
   facts_[ue.place] = {};
   free_places_.push_back(std::exchange(ue.place, RadioUe::kNoPlace));
+  if (RadioUe* const next = without_place_.pop()) {
+    give_place(*next);
+    look_at(*next);
+  }
 }
 
 }  // namespace splitplane::datapath

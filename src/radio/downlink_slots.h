@@ -10,6 +10,7 @@
 #include "phy/slots/harq_cell.h"
 #include "radio/block_pool.h"
 #include "radio/cell.h"
+#include "ran/intrusive_queue.h"
 
 namespace splitplane::datapath {
 
@@ -26,7 +27,7 @@ class DownlinkSlots {
   };
   struct Counters {
     std::uint64_t slots = 0;
-    std::uint64_t no_place = 0;  // UEs that came when most_ues were there: they get no grants
+    std::uint64_t no_place = 0;  // UEs that came when most_ues were there: they wait until one leaves
     std::uint64_t no_block = 0;  // grants for which there was no memory: their UEs wait
   };
   // What the PHY sends. The block stays as it is until the next slot at least.
@@ -41,7 +42,7 @@ class DownlinkSlots {
   std::span<const Sent> run(Cell& cell, phy::Slot slot, Time now);
   // What a UE said of the block that this process sent in `sent_in`.
   phy::Feedback feedback(const RadioUe& ue, std::uint8_t process, phy::Slot sent_in, bool ack);
-  // The UE leaves the cell: its blocks go.
+  // The UE leaves the cell: its blocks go, and the UE that waits longest gets its place. Before the UE is destroyed.
   void remove(RadioUe& ue);
 
   [[nodiscard]] const Counters& counters() const { return counters_; }
@@ -55,6 +56,8 @@ class DownlinkSlots {
   using Block = BlockPool::Block;
 
   void look_at(Cell& cell);
+  void give_place(RadioUe& ue);
+  void look_at(const RadioUe& ue);
   void build(Cell& cell, Time now);
 
   Settings settings_;
@@ -63,6 +66,7 @@ class DownlinkSlots {
   phy::HarqCell<Block> harq_;
   std::vector<phy::UeFacts> facts_;  // by place
   std::vector<std::uint16_t> free_places_;
+  ran::IntrusiveQueue<RadioUe, &RadioUe::next_waiting, &RadioUe::waits_for_place> without_place_;
   std::vector<phy::Grant> grants_;
   std::vector<Cell::BlockOrder> orders_;
   std::vector<Block> new_blocks_;

@@ -201,5 +201,23 @@ TEST(DownlinkSlots, more_ues_than_there_is_room_for_are_counted) {
   EXPECT_EQ(s.slots.counters().no_place, 1U);
 }
 
+TEST(DownlinkSlots, a_ue_without_a_place_gets_that_of_one_that_leaves) {
+  DownlinkSlots::Settings settings = Slots::small();
+  settings.most_ues = 1;
+  Slots s(3, settings);
+  for (std::uint32_t ue = 0; ue < 3; ++ue) {
+    ASSERT_TRUE(s.send(ue, numbered(1, 100)));
+    (void)s.run();
+  }
+  EXPECT_EQ(s.slots.counters().no_place, 2U);
+  s.slots.remove(*s.ue(1));  // the one that waits longest leaves first
+  EXPECT_FALSE(s.ue(1)->waits_for_place);
+  s.slots.remove(*s.ue(0));
+  const auto sent = s.run();  // nothing came for it since
+  ASSERT_EQ(sent.size(), 1U);
+  EXPECT_EQ(s.ue_of(sent[0].grant), 2U);
+  EXPECT_EQ(s.slots.counters().no_place, 2U);
+}
+
 }  // namespace
 }  // namespace splitplane::datapath::test

@@ -40,6 +40,8 @@ struct RadioUe {
   std::uint16_t place = kNoPlace;  // in DownlinkSlots
   bool changed = false;            // what waits has changed: the UE is in the list of the cell
   RadioUe* next_changed = nullptr;
+  bool waits_for_place = false;  // it is in the list of DownlinkSlots
+  RadioUe* next_waiting = nullptr;
   unsigned size = 0;
   std::array<LogicalChannel*, kMostChannels> channels;
 };

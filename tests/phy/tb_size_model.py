@@ -15,6 +15,38 @@ REST = """
 SMALL = [size for low, high, step in STEPS for size in range(low, high + 1, step)] + [int(n) for n in REST.split()]
 
 
+# Tables 5.1.3.1-1 to -3, by modulation: bits a symbol, then R x 1024 of each MCS. Typed apart from phy/slots/mcs.h.
+MCS_TEXT = {
+    1: """
+        2: 120 157 193 251 308 379 449 526 602 679
+        4: 340 378 434 490 553 616 658
+        6: 438 466 517 567 616 666 719 772 822 873 910 948
+    """,
+    2: """
+        2: 120 193 308 449 602
+        4: 378 434 490 553 616 658
+        6: 466 517 567 616 666 719 772 822 873
+        8: 682.5 711 754 797 841 885 916.5 948
+    """,
+    3: """
+        2: 30 40 50 64 78 99 120 157 193 251 308 379 449 526 602
+        4: 340 378 434 490 553 616
+        6: 438 466 517 567 616 666 719 772
+    """,
+}
+
+
+def mcs_rows(text: str) -> list[tuple[int, Fraction]]:
+    rows = []
+    for line in text.strip().splitlines():
+        bits, rates = line.split(":")
+        rows += [(int(bits), Fraction(rate) / 1024) for rate in rates.split()]
+    return rows
+
+
+MCS_TABLES = {table: mcs_rows(text) for table, text in MCS_TEXT.items()}
+
+
 def floor_log2(value: Fraction) -> int:
     """Of 1 or more; -1 for less than that, which no size asks for."""
     return floor(value).bit_length() - 1

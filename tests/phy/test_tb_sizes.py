@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from tb_size_model import SMALL, is_tie, tb_bits
+from tb_size_model import MCS_TABLES, SMALL, is_tie, tb_bits
 from tb_sizes import MAX_PRBS, MCS_COUNTS, Shape, ask, rows
 
 SHAPES = [(14, 12, 0), (13, 12, 0), (12, 18, 6), (2, 6, 0)]
@@ -15,6 +15,11 @@ def test_the_models_table_has_the_93_sizes() -> None:
     assert len(SMALL) == 93
     assert sorted(set(SMALL)) == SMALL
     assert all(size % 8 == 0 for size in SMALL)
+
+
+@pytest.mark.parametrize("table", MCS_COUNTS)
+def test_each_mcs_has_the_modulation_and_rate_of_its_table(table: int) -> None:
+    assert [(row.bits, row.rate) for row in rows(Shape(table))] == MCS_TABLES[table]
 
 
 @pytest.mark.parametrize("table", MCS_COUNTS)

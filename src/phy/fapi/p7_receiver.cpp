@@ -30,10 +30,15 @@ P7Receiver::Event P7Receiver::receive(Octets datagram, Time now) {
   } else if (!parsed.header.more && parsed.header.segment == 0) {
     event.outcome = P7Outcome::message;
     event.body = parsed.body;
-  } else if (parsed.body.empty()) {  // none of these takes the place of a message that may become complete
+  } else if (impossible(parsed.header, parsed.body)) {
+    // None of these takes the place of a message that may become complete.
     event.outcome = P7Outcome::contradiction;
   } else {
     event.outcome = keep(make_room(parsed.header, now), parsed.header, parsed.body);
+  }
+  if (event.outcome != P7Outcome::refused && event.outcome != P7Outcome::stale) {
+    last_arrival_ = now;
+    far_run_ = 0;
   }
   ++counters_.outcomes[static_cast<std::size_t>(event.outcome)];
   return event;
@@ -57,17 +62,14 @@ std::size_t P7Receiver::kept_messages() const {
 }
 
 // True if no datagram with this sequence number came before. The numbers have eight bits, so what is far behind may as
-// well be a peer that began again: it is taken after a silence.
+// well be a peer that began again, or went on after an outage: it is taken after a silence, or after some in order.
 bool P7Receiver::begins(std::uint8_t sequence, Time now) {
   if (synchronized_ && now - last_arrival_ >= config_.timeout) {
     synchronized_ = false;
     ++counters_.resynchronized;
   }
-  last_arrival_ = now;
   if (!synchronized_) {
-    synchronized_ = true;
-    newest_ = sequence;
-    seen_ = 1;
+    resynchronize(sequence);
     return true;
   }
   const auto ahead = static_cast<std::int8_t>(sequence - newest_);
@@ -75,13 +77,48 @@ bool P7Receiver::begins(std::uint8_t sequence, Time now) {
     counters_.sequence_gaps += static_cast<std::uint64_t>(ahead - 1);
     newest_ = sequence;
     seen_ = (static_cast<unsigned>(ahead) < kHistory ? seen_ << ahead : 0) | 1;
+    give_up_outpaced();
     return true;
   }
   const auto behind = static_cast<unsigned>(-ahead);
-  if (behind >= kHistory || (seen_ >> behind & 1) != 0) return false;
+  if (behind >= kHistory) return runs_far_behind(sequence);
+  if ((seen_ >> behind & 1) != 0) return false;
   seen_ |= std::uint64_t{1} << behind;
   ++counters_.reordered;
   return true;
+}
+
+// Late ones of one message come with one number; some messages between may be missing.
+bool P7Receiver::runs_far_behind(std::uint8_t sequence) {
+  constexpr unsigned kMissing = 4;
+  const auto step = static_cast<std::uint8_t>(sequence - far_last_);
+  if (far_run_ != 0 && step == 0) return false;
+  far_run_ = far_run_ != 0 && step <= kMissing ? far_run_ + 1 : 1;
+  far_last_ = sequence;
+  if (far_run_ < kFarRun) return false;
+  ++counters_.resynchronized;
+  resynchronize(sequence);
+  return true;
+}
+
+void P7Receiver::resynchronize(std::uint8_t sequence) {
+  for (Kept& kept : kept_) {
+    if (kept.used) ++counters_.outpaced;
+    kept.used = false;
+  }
+  synchronized_ = true;
+  newest_ = sequence;
+  seen_ = 1;
+}
+
+// find() knows a message by its number. No kept one is older than kHistory when the newest advances by 127 at most, so
+// the difference of eight bits is its true age.
+void P7Receiver::give_up_outpaced() {
+  for (Kept& kept : kept_) {
+    if (!kept.used || static_cast<std::uint8_t>(newest_ - kept.sequence) < kHistory) continue;
+    kept.used = false;
+    ++counters_.outpaced;
+  }
 }
 
 P7Receiver::Kept* P7Receiver::find(std::uint8_t sequence) {
@@ -105,8 +142,12 @@ P7Receiver::Kept& P7Receiver::make_room(const P7Header& header, Time now) {
   return kept;
 }
 
+bool P7Receiver::impossible(const P7Header& header, Octets body) {
+  return body.empty() || (header.more && header.segment + std::size_t{1} == kMaxSegments);
+}
+
 bool P7Receiver::contradicts(const Kept& kept, const P7Header& header, Octets body) {
-  if (body.empty() || header.message_id != kept.message_id) return true;
+  if (impossible(header, body) || header.message_id != kept.message_id) return true;
   if (header.more) return kept.last >= 0 && header.segment >= kept.last;
   return kept.last >= 0 || header.segment < kept.highest;
 }

@@ -24,6 +24,18 @@ Bytes body_of(std::size_t bytes, std::uint8_t first) {
   return out;
 }
 
+// A datagram with fields of the test's choice, and without checksum.
+Bytes forged(bool more, std::uint8_t segment, std::uint8_t sequence, std::size_t body, std::uint16_t id = 0x84) {
+  Bytes out(kP7HeaderBytes + body, 0x11);
+  write_p7_header(out.data(), {.phy_id = 1,
+                               .message_id = id,
+                               .message_length = static_cast<std::uint32_t>(out.size()),
+                               .more = more,
+                               .segment = segment,
+                               .sequence = sequence});
+  return out;
+}
+
 class P7Receiving : public testing::Test {
  protected:
   P7Outcome give(const Bytes& datagram) {
@@ -101,6 +113,24 @@ TEST_F(P7Receiving, sequence_numbers_come_round) {
   EXPECT_EQ(receiver_.counters().sequence_gaps, 0U);
 }
 
+// The numbers come round within the timeout: without a limit, halves of two messages would become one.
+TEST_F(P7Receiving, a_kept_message_is_given_up_when_its_number_is_far_behind) {
+  const auto early = datagrams_of(sender_, body_of(150, 1));
+  EXPECT_EQ(give(early[0]), P7Outcome::segment);
+  for (unsigned i = 1; i < P7Receiver::kHistory; ++i) {
+    EXPECT_EQ(give(datagrams_of(sender_, body_of(20, 1))[0]), P7Outcome::message);
+    EXPECT_EQ(receiver_.kept_messages(), 1U);
+  }
+  for (unsigned i = P7Receiver::kHistory; i < 256; ++i) (void)give(datagrams_of(sender_, body_of(20, 1))[0]);
+  EXPECT_EQ(receiver_.kept_messages(), 0U);
+  EXPECT_EQ(receiver_.counters().outpaced, 1U);
+  const Bytes body = body_of(150, 2);
+  const auto late = datagrams_of(sender_, body);
+  EXPECT_EQ(give(late[1]), P7Outcome::segment);
+  EXPECT_EQ(give(late[0]), P7Outcome::message);
+  EXPECT_EQ(delivered_.back(), body);
+}
+
 TEST_F(P7Receiving, a_peer_that_begins_again_is_taken_after_a_silence) {
   for (unsigned i = 0; i < 80; ++i) (void)give(datagrams_of(sender_, body_of(20, 1))[0]);
   P7Sender again(1, 118, ChecksumMode::kIfThere);
@@ -119,6 +149,47 @@ TEST_F(P7Receiving, a_restart_gives_up_what_is_kept_and_takes_any_number) {
   P7Sender again(1, 118, ChecksumMode::kIfThere);
   EXPECT_EQ(give(datagrams_of(again, body_of(20, 2))[0]), P7Outcome::message);
   EXPECT_EQ(receiver_.counters().sequence_gaps, 0U);
+}
+
+TEST_F(P7Receiving, what_is_stale_does_not_put_the_end_of_a_silence_off) {
+  for (unsigned i = 0; i < 80; ++i) (void)give(datagrams_of(sender_, body_of(20, 1))[0]);
+  const Bytes far = forged(false, 0, 0, 20);
+  for (unsigned i = 0; i + 1 < kTimeout; ++i) {
+    ++now_;
+    ASSERT_EQ(give(far), P7Outcome::stale);
+  }
+  ++now_;
+  EXPECT_EQ(give(far), P7Outcome::message);
+}
+
+TEST_F(P7Receiving, after_an_outage_of_half_the_numbers_a_run_in_order_is_taken) {
+  for (const unsigned outage : {127U, 150U, 180U}) {
+    const auto half = datagrams_of(sender_, body_of(150, 1));
+    ASSERT_EQ(give(half[0]), P7Outcome::segment);
+    for (unsigned i = 0; i < outage; ++i) (void)datagrams_of(sender_, body_of(20, 1));
+    const std::uint64_t before = receiver_.counters().resynchronized;
+    for (unsigned i = 1; i < P7Receiver::kFarRun; ++i) {
+      const Bytes late = datagrams_of(sender_, body_of(20, 1))[0];
+      ASSERT_EQ(give(late), P7Outcome::stale) << outage;
+      ASSERT_EQ(give(late), P7Outcome::stale) << outage;
+    }
+    ASSERT_EQ(receiver_.counters().resynchronized, before);
+    ASSERT_EQ(receiver_.kept_messages(), 1U);
+    ASSERT_EQ(give(datagrams_of(sender_, body_of(20, 1))[0]), P7Outcome::message) << outage;
+    EXPECT_EQ(receiver_.counters().resynchronized, before + 1);
+    EXPECT_EQ(receiver_.kept_messages(), 0U);
+    ASSERT_EQ(give(datagrams_of(sender_, body_of(20, 1))[0]), P7Outcome::message) << outage;
+  }
+}
+
+// A datagram of the stream between them shows that the numbers are right as they are.
+TEST_F(P7Receiving, old_numbers_between_new_ones_change_nothing) {
+  for (unsigned i = 0; i < 100; ++i) (void)give(datagrams_of(sender_, body_of(20, 1))[0]);
+  for (std::uint8_t i = 0; i < 30; ++i) {
+    ASSERT_EQ(give(forged(false, 0, i, 20)), P7Outcome::stale);
+    ASSERT_EQ(give(datagrams_of(sender_, body_of(20, 1))[0]), P7Outcome::message);
+  }
+  EXPECT_EQ(receiver_.counters().resynchronized, 0U);
 }
 
 TEST_F(P7Receiving, a_message_with_a_hole_is_given_up_after_the_timeout) {
@@ -156,18 +227,6 @@ TEST_F(P7Receiving, a_message_beyond_the_memory_is_given_up) {
   EXPECT_EQ(give(datagrams_of(large, body_of(2001, 1))[0]), P7Outcome::overflow);
 }
 
-// A datagram with fields of the test's choice, and without checksum.
-Bytes forged(bool more, std::uint8_t segment, std::uint8_t sequence, std::size_t body, std::uint16_t id = 0x84) {
-  Bytes out(kP7HeaderBytes + body, 0x11);
-  write_p7_header(out.data(), {.phy_id = 1,
-                               .message_id = id,
-                               .message_length = static_cast<std::uint32_t>(out.size()),
-                               .more = more,
-                               .segment = segment,
-                               .sequence = sequence});
-  return out;
-}
-
 TEST_F(P7Receiving, segments_that_contradict_each_other_end_their_message) {
   const struct {
     Bytes first, second;
@@ -185,6 +244,14 @@ TEST_F(P7Receiving, segments_that_contradict_each_other_end_their_message) {
     ASSERT_EQ(receiver_.kept_messages(), 0U);
     ASSERT_EQ(give(c.first), P7Outcome::stale);
   }
+}
+
+TEST_F(P7Receiving, nothing_follows_the_last_possible_segment) {
+  EXPECT_EQ(give(forged(true, 127, 1, 10)), P7Outcome::contradiction);
+  EXPECT_EQ(receiver_.kept_messages(), 0U);
+  EXPECT_EQ(give(forged(true, 126, 2, 10)), P7Outcome::segment);
+  EXPECT_EQ(give(forged(true, 127, 2, 10)), P7Outcome::contradiction);
+  EXPECT_EQ(receiver_.kept_messages(), 0U);
 }
 
 TEST_F(P7Receiving, refusals_are_counted_by_reason) {

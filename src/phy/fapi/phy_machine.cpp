@@ -5,10 +5,12 @@
 namespace splitplane::fapi {
 namespace {
 
-constexpr std::uint16_t kMaxGridSize = 275, kMaxPhyCellId = 1007, kMaxNumerology = 4;
+constexpr std::uint16_t kMaxGridSize = 275, kMaxPhyCellId = 1007, kMaxNumerology = 3;
+constexpr std::uint8_t kMaxTimingWindow = 30;
 
 bool grid_is_valid(const PerNumerology& grid) {
-  return std::ranges::all_of(grid, [](std::uint16_t rbs) { return rbs <= kMaxGridSize; });
+  return std::ranges::all_of(grid, [](std::uint16_t rbs) { return rbs <= kMaxGridSize; }) &&
+         std::ranges::any_of(grid, [](std::uint16_t rbs) { return rbs != 0; });
 }
 
 // Whether the PHY can do what a TLV of `r` says. `member` is the address of the TLV's member.
@@ -17,7 +19,8 @@ bool is_valid(const ConfigRequest& r, const void* member) {
   if (member == &r.ul_grid_size) return grid_is_valid(*r.ul_grid_size);
   if (member == &r.phy_cell_id) return *r.phy_cell_id <= kMaxPhyCellId;
   if (member == &r.frame_duplex_type) return *r.frame_duplex_type <= 1;
-  if (member == &r.scs_common) return *r.scs_common <= kMaxNumerology;
+  if (member == &r.scs_common) return *r.scs_common <= kMaxNumerology;  // data slots of 15 to 120 kHz
+  if (member == &r.timing_window) return *r.timing_window <= kMaxTimingWindow;
   return true;
 }
 

@@ -69,6 +69,21 @@ TEST_F(PhyMachining, messages_out_of_state_bring_an_error) {
   EXPECT_EQ(machine_.state(), PhyState::kRunning);
 }
 
+TEST_F(PhyMachining, limits_of_grids_spacing_and_window_are_kept) {
+  const auto refused = [this](auto change) {
+    ConfigRequest request = legal();
+    change(request);
+    const ConfigResponse response = machine_.receive(request);
+    return response.invalid.size() == 1 && response.error_code == ErrorCode::kInvalidConfig;
+  };
+  EXPECT_TRUE(refused([](ConfigRequest& r) { r.timing_window = 31; }));
+  EXPECT_FALSE(refused([](ConfigRequest& r) { r.timing_window = 30; }));
+  EXPECT_TRUE(refused([](ConfigRequest& r) { r.scs_common = 4; }));
+  EXPECT_FALSE(refused([](ConfigRequest& r) { r.scs_common = 3; }));
+  EXPECT_TRUE(refused([](ConfigRequest& r) { r.dl_grid_size = PerNumerology{}; }));
+  EXPECT_TRUE(refused([](ConfigRequest& r) { r.ul_grid_size = PerNumerology{}; }));
+}
+
 TEST_F(PhyMachining, a_configuration_without_mandatory_tlvs_is_not_taken) {
   ConfigRequest request = legal();
   request.phy_cell_id.reset();

@@ -94,32 +94,48 @@ class Judge {
     if (reasons != counters.of(P7Outcome::refused)) return "reasons do not add up to the refused";
     if ((event.outcome == P7Outcome::refused) != (event.reason != Reason::ok)) return "refused without reason";
     std::erase_if(kept_, [this](const auto& kept) { return now_ - kept.second.since >= kTimeout; });
-    const std::uint8_t sequence = event.header.sequence;
+    const std::uint64_t number = unwrap(event);
     const Octets body = datagram.size() < kP7HeaderBytes ? Octets{} : datagram.subspan(kP7HeaderBytes);
     Bytes expected(body.begin(), body.end());
-    if (event.outcome == P7Outcome::contradiction || event.outcome == P7Outcome::overflow) kept_.erase(sequence);
+    if (event.outcome == P7Outcome::contradiction || event.outcome == P7Outcome::overflow) kept_.erase(number);
     if (event.outcome == P7Outcome::segment) {
-      const bool first = !kept_.contains(sequence);
+      const bool first = !kept_.contains(number);
       if (first && kept_.size() == kAtOnce) {
         kept_.erase(std::ranges::min_element(kept_, {}, [](const auto& kept) { return kept.second.since; }));
       }
-      auto& [since, segments] = kept_[sequence];
+      auto& [since, segments] = kept_[number];
       if (first) since = now_;
       if (!segments.emplace(event.header.segment, expected).second) return "a segment was kept twice";
     }
     if (event.outcome != P7Outcome::message) return same_number();
-    if (event.header.more || event.header.segment != 0 || kept_.contains(sequence)) {
-      auto& segments = kept_[sequence].segments;
+    if (event.header.more || event.header.segment != 0 || kept_.contains(number)) {
+      auto& segments = kept_[number].segments;
       segments.emplace(event.header.segment, expected);
       expected.clear();
       std::size_t next = 0;
-      for (const auto& [number, octets] : segments) {
-        if (number != next++) return "a message with a hole";
+      for (const auto& [segment, octets] : segments) {
+        if (segment != next++) return "a message with a hole";
         expected.insert(expected.end(), octets.begin(), octets.end());
       }
-      kept_.erase(sequence);
+      kept_.erase(number);
     }
     return std::ranges::equal(event.body, expected) ? same_number() : "the message has other octets than its segments";
+  }
+  // Which message of all a datagram is of. What is kHistory behind the newest one is not kept.
+  [[nodiscard]] std::uint64_t unwrap(const P7Receiver::Event& event) {
+    if (event.outcome == P7Outcome::refused || event.outcome == P7Outcome::stale) return 0;
+    const std::uint8_t sequence = event.header.sequence;
+    const std::uint64_t resynchronized = receiver_.counters().resynchronized;
+    if (newest_ == 0 || resynchronized != resynchronized_) {
+      resynchronized_ = resynchronized;
+      kept_.clear();
+      return newest_ = (newest_ / 256 + 2) * 256 + sequence;
+    }
+    const auto ahead = static_cast<std::int8_t>(sequence - newest_);
+    const std::uint64_t number = newest_ + static_cast<std::uint64_t>(std::int64_t{ahead});
+    newest_ = std::max(newest_, number);
+    std::erase_if(kept_, [this](const auto& kept) { return newest_ - kept.first >= P7Receiver::kHistory; });
+    return number;
   }
   [[nodiscard]] std::string same_number() const {
     return receiver_.kept_messages() == kept_.size() ? "" : "another number of messages is kept";
@@ -133,7 +149,9 @@ class Judge {
   Room& room_;
   P7Receiver receiver_;
   Bytes joined_;
-  std::map<std::uint8_t, Kept> kept_;  // by sequence number
+  std::map<std::uint64_t, Kept> kept_;  // by the number of the message, which does not come round
+  std::uint64_t newest_ = 0;            // such a number; 0: none yet
+  std::uint64_t resynchronized_ = 0;
   P7Receiver::Time now_ = 0;
   std::uint64_t datagrams_ = 0, accepted_ = 0, refused_ = 0;
 };

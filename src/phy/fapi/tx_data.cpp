@@ -1,7 +1,5 @@
 #include "phy/fapi/tx_data.h"
 
-#include <algorithm>
-
 #include "phy/fapi/reader.h"
 #include "phy/fapi/slot_time.h"
 #include "phy/fapi/writer.h"
@@ -59,11 +57,11 @@ class ControlReader {
         part = {};
         has_offsets_ = true;
         if (!behind_is_known_) return;
-        if (length > behind_.size() || offset > behind_.size() - length) {
+        if (offset < payload_end_ || length > behind_.size() || offset > behind_.size() - length) {
           return reader_.refuse(Reason::bad_payload_offset);
         }
         part.octets = behind_.subspan(offset, length);
-        payload_end_ = std::max<std::size_t>(payload_end_, offset + std::size_t{length});
+        payload_end_ = offset + std::size_t{length};
         return;
       }
     }

@@ -7,6 +7,7 @@
 //   tag 0: the value is the payload, then zeros up to a multiple of four octets
 //   tag 1: the value is a pointer, for a PHY that shares memory; no datagram has one
 //   tag 2: the value is an offset (32), counted from the end of the last TLV, to where the payload begins
+//          Payloads are in the order of their TLVs and do not overlap: else a small body would name any amount.
 //
 // The length has 32 bits, as in 222.10.04: the 16 bits of 222.10.02 hold no block above 65535 octets.
 #pragma once

@@ -132,6 +132,22 @@ TEST_F(TxData, an_offset_beyond_the_message_is_refused) {
   }
 }
 
+// A hundred TLVs of one payload would name a hundred times the octets that came.
+TEST_F(TxData, payloads_that_overlap_or_go_back_are_refused) {
+  add_pdu(3, {Octets(block_).first(8), Octets(block_).first(8)});
+  const Bytes octets = written(PayloadTag::kOffset);
+  constexpr std::size_t kFirst = 22, kSecond = 32;  // offsets of the two
+  ASSERT_EQ(read_tx_data(octets, *again_), Reason::ok);
+  Bytes swapped = octets;
+  wire::store_be32(swapped.data() + kFirst, 8);
+  wire::store_be32(swapped.data() + kSecond, 0);
+  EXPECT_EQ(read_tx_data(swapped, *again_), Reason::bad_payload_offset);
+  Bytes overlap = octets;
+  wire::store_be32(overlap.data() + kSecond - 4, 9);
+  wire::store_be32(overlap.data() + kSecond, 7);
+  EXPECT_EQ(read_tx_data(overlap, *again_), Reason::bad_payload_offset);
+}
+
 TEST_F(TxData, a_pointer_does_not_cross_a_network) {
   add_pdu(3, {block_});
   EXPECT_EQ(writer_->write(*message_, PayloadTag::kPointer), Reason::payload_pointer);

@@ -18,9 +18,9 @@ struct PuschPdu {
   struct Data {
     std::uint8_t rv_index = 0;
     std::uint8_t harq_process_id = 0;
-    std::uint8_t new_data_indicator = 0;
-    std::uint32_t tb_size = 0;  // octets
-    std::uint16_t num_cb = 0;   // 0 without code block groups
+    std::uint8_t new_data_indicator = 0;  // 1: a new TB, 0: a repetition; it does not toggle as the NDI of a DCI does
+    std::uint32_t tb_size = 0;            // octets
+    std::uint16_t num_cb = 0;             // 0 without code block groups
     Payload cb_present_and_position;
 
     friend bool operator==(const Data&, const Data&) = default;

@@ -12,8 +12,9 @@ namespace splitplane::phy {
 
 class AverageRates {
  public:
-  // No average falls below this, so that a quotient is finite and a UE that was idle for long is not served forever.
-  static constexpr float kLeast = 0.01F;
+  // No average falls below this, so that a quotient is finite. It is some 70 windows of silence away from any rate: the
+  // averages of UEs that wait for many windows must differ, or the best channel is served forever.
+  static constexpr float kLeast = 1e-30F;
 
   AverageRates(std::size_t ues, unsigned window_slots)
       : rates_(ues, kLeast), gain_(1.0F / static_cast<float>(std::max(window_slots, 1U))) {}

@@ -1,5 +1,6 @@
 // Round robin: UEs with data take turns, and those of one slot share its PRBs evenly. What a UE does not need goes to
-// the others. A UE that wants data waits for at most one turn of all others.
+// the others. A UE with data and a free HARQ process waits for at most one turn of all others. Slots whose PRBs all go
+// to retransmissions do not count. A UE that has no free process when its turn comes waits for the next one.
 #pragma once
 
 #include "phy/scheduler/slot_plan.h"

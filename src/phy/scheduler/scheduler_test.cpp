@@ -18,8 +18,8 @@ constexpr std::size_t kMost = 8;
 
 // A cell whose UEs' backlogs fall by what they are granted; HARQ is told by the test.
 struct Cell {
-  explicit Cell(std::size_t ues, std::uint32_t backlog = 0, std::uint8_t mcs = 10)
-      : facts(ues), averages(ues, 200), served(ues), grants(64) {
+  explicit Cell(std::size_t ues, std::uint32_t backlog = 0, std::uint8_t mcs = 10, unsigned window = 200)
+      : facts(ues), averages(ues, window), served(ues), grants(64) {
     for (std::size_t ue = 0; ue < ues; ++ue) facts[ue] = {static_cast<Rnti>(100 + ue), mcs, 0, 0, backlog};
   }
   template <Scheduler S>
@@ -200,22 +200,23 @@ TYPED_TEST(EveryScheduler, equal_ues_with_endless_data_get_equal_rates) {
 
 TYPED_TEST(EveryScheduler, no_ue_with_data_starves_whatever_the_others_do) {
   EXPECT_TRUE(rc::check("no UE starves", [] {
-    const auto ues = *rc::gen::inRange<std::size_t>(1, 60);
-    TypeParam scheduler(ues, kMost);
-    Cell cell(ues);
+    const auto ues = *rc::gen::weightedOneOf<std::size_t>(
+        {{30, rc::gen::inRange<std::size_t>(1, 60)}, {1, rc::gen::inRange<std::size_t>(60, 1001)}});
+    TypeParam scheduler(ues, *rc::gen::inRange<std::size_t>(1, 17));
+    Cell cell(ues, 0, 10, *rc::gen::elementOf(std::vector<unsigned>{1, 5, 50, 200, 1000}));
     Random random(*rc::gen::arbitrary<std::uint64_t>());
     std::vector<std::uint64_t> last(ues);
     for (UeFacts& ue : cell.facts) ue.mcs = static_cast<std::uint8_t>(random.below(29));
     const std::size_t watched = random.below(static_cast<std::uint32_t>(ues));
-    for (std::uint64_t slot = 0; slot < 2500; ++slot) {
+    const std::uint64_t longest = 4 * (200 + ues);
+    for (std::uint64_t slot = 0; slot < 2 * longest; ++slot) {
       for (std::size_t ue = 0; ue < ues; ++ue) {
         UeFacts& facts = cell.facts[ue];
         if (ue == watched || random.below(4) == 0) facts.backlog_bytes = 1 + random.below(1U << random.below(20));
         if (random.below(50) == 0 && ue != watched) facts.mcs = static_cast<std::uint8_t>(random.below(29));
       }
       for (const Grant& grant : cell.slot(scheduler, {}, false)) last[grant.ue] = slot;
-      // A window of the averages, and a turn of all others.
-      RC_ASSERT(slot - last[watched] <= 4 * (200 + ues));
+      RC_ASSERT(slot - last[watched] <= longest);
     }
   }));
 }
@@ -296,6 +297,51 @@ TEST(ProportionalFair, a_ue_that_was_idle_does_not_keep_the_others_waiting_for_l
   int alone = 0;
   while (cell.slot(scheduler, {}, false)[0].ue == 1) ++alone;
   EXPECT_LE(alone, 200);  // one window
+}
+
+// Each UE waits for 20 windows between two grants: averages that end at a floor would leave the bad channel out.
+TEST(ProportionalFair, among_a_thousand_ues_the_one_with_the_worst_channel_gets_its_share_of_slots) {
+  constexpr std::size_t kUes = 1000;
+  ProportionalFair scheduler(kUes, kMost);
+  Cell cell(kUes, 1'000'000'000, 27, 50);
+  constexpr std::size_t kBad = kUes - 1;
+  cell.facts[kBad].mcs = 0;
+  std::vector<int> count(kUes);
+  for (std::size_t slot = 0; slot < 10 * kUes; ++slot) {
+    for (const Grant& grant : cell.slot(scheduler, {}, false)) ++count[grant.ue];
+  }
+  for (std::size_t ue = 0; ue < kUes; ++ue) ASSERT_NEAR(count[ue], 10, 2) << ue;
+}
+
+// Averages over one slot are equal for all that got nothing in it.
+TEST(ProportionalFair, among_equals_the_one_that_waits_longest_comes_first) {
+  constexpr std::size_t kUes = 20;
+  ProportionalFair scheduler(kUes, kMost);
+  Cell cell(kUes, 1'000'000'000, 10, 1);
+  for (std::size_t slot = 0; slot < 100; ++slot) {
+    const auto grants = cell.slot(scheduler, {}, false);
+    ASSERT_EQ(grants.size(), 1U);
+    ASSERT_EQ(grants[0].ue, slot % kUes);
+  }
+}
+
+// The others come and go with a better channel, and each comes with an average that is as low.
+TEST(ProportionalFair, no_ue_waits_longer_than_the_bound_while_others_come_and_go) {
+  constexpr std::size_t kUes = 300;
+  ProportionalFair scheduler(kUes, kMost);
+  Cell cell(kUes, 0, 27, 1);
+  cell.facts[0] = {.rnti = 1, .mcs = 0, .process = 0, .backlog_bytes = 1'000'000'000};
+  std::uint64_t last = 0, longest = 0;
+  for (std::uint64_t slot = 1; slot < 10'000; ++slot) {
+    cell.facts[1 + slot % (kUes - 1)].backlog_bytes = 1'000'000;
+    for (const Grant& grant : cell.slot(scheduler, {}, false)) {
+      if (grant.ue == 0) last = slot;
+      if (grant.ue != 0) cell.facts[grant.ue].backlog_bytes = 0;
+    }
+    longest = std::max(longest, slot - last);
+  }
+  EXPECT_GE(longest + 1, scheduler.longest_wait());
+  EXPECT_LE(longest, scheduler.longest_wait() + kUes);
 }
 
 TEST(AverageRates, an_average_is_that_of_the_window_and_a_new_ue_begins_without_one) {

@@ -25,10 +25,12 @@ class UplinkDemand {
   // The UE asks for a grant and reports nothing (a scheduling request, or random access).
   void requested() { asked_ = true; }
 
-  // A report in the TB of slot `sent_in`: of one logical channel group; of all groups. A short truncated BSR counts as
-  // a short one. A report that is older than the last one, since its TB had to be sent again, says nothing new.
-  void report(std::uint64_t sent_in, const wire::mac::ShortBsr& bsr) {
+  // A report in the TB of slot `sent_in`: of one logical channel group; of all groups. A short BSR says that all other
+  // groups are empty, since only one has data; a short truncated one says nothing of them (TS 38.321 5.4.5). A report
+  // that is older than the last one, since its TB had to be sent again, says nothing new.
+  void report(std::uint64_t sent_in, const wire::mac::ShortBsr& bsr, bool truncated = false) {
     if (!newest(sent_in)) return;
+    if (!truncated) groups_.fill(0);
     groups_[bsr.lcg % groups_.size()] = bounded(wire::mac::bsr5_octets(bsr.size), wire::mac::kBsr5.back());
   }
   void report(std::uint64_t sent_in, const wire::mac::LongBsr& bsr) {

@@ -30,13 +30,22 @@ TEST(UplinkDemand, a_report_is_worth_the_most_that_its_index_means) {
   UplinkDemand demand;
   demand.report(1, ShortBsr{.lcg = 2, .size = 9});
   EXPECT_EQ(demand.bytes(), 142U + kHeaders);
-  demand.report(2, ShortBsr{.lcg = 5, .size = 1});
-  EXPECT_EQ(demand.bytes(), 152U + kHeaders);  // of two groups
   demand.report(3, ShortBsr{.lcg = 2, .size = 31});
-  EXPECT_EQ(demand.bytes(), 150001U + 10 + kHeaders);
+  EXPECT_EQ(demand.bytes(), 150001U + kHeaders);
   demand.report(4, all_groups(254));
   EXPECT_EQ(demand.bytes(), 8U * 81338369 + kHeaders);
   demand.report(5, all_groups(255));  // reserved: nothing
+  EXPECT_EQ(demand.bytes(), 0U);
+}
+
+TEST(UplinkDemand, a_short_report_says_that_the_other_groups_are_empty_unless_it_is_truncated) {
+  UplinkDemand demand;
+  demand.report(1, ShortBsr{.lcg = 2, .size = 9});
+  demand.report(2, ShortBsr{.lcg = 5, .size = 1}, true);
+  EXPECT_EQ(demand.bytes(), 152U + kHeaders);
+  demand.report(3, ShortBsr{.lcg = 5, .size = 1});
+  EXPECT_EQ(demand.bytes(), 10U + kHeaders);
+  demand.report(4, ShortBsr{.lcg = 1, .size = 0});
   EXPECT_EQ(demand.bytes(), 0U);
 }
 

@@ -14,7 +14,7 @@ template <HarqBlock Tb>
 class HarqCell {
  public:
   // Places for `ues` UEs; nothing is allocated later.
-  HarqCell(std::size_t ues, const HarqSettings& settings) : sending_((ues + 63) / 64) {
+  HarqCell(std::size_t ues, const HarqSettings& settings) : active_((ues + 63) / 64) {
     senders_.reserve(ues);
     for (std::size_t ue = 0; ue < ues; ++ue) senders_.emplace_back(settings);
     waiting_.reserve(ues * kHarqProcesses);
@@ -23,9 +23,10 @@ class HarqCell {
   [[nodiscard]] const HarqSender<Tb>& ue(std::uint16_t ue) const { return senders_[ue]; }
 
   // As HarqSender::start(), for the UE that the grant names.
-  void start(const Grant& grant, Tb tb) {
-    senders_[grant.ue].start(grant, std::move(tb));
+  bool start(const Grant& grant, Tb tb) {
+    if (!senders_[grant.ue].start(grant, std::move(tb))) return false;
     mark(grant.ue);
+    return true;
   }
 
   // TBs to be sent again, the oldest NACK first.
@@ -36,6 +37,7 @@ class HarqCell {
   Feedback feedback(std::uint16_t ue, std::uint8_t process, Slot sent_in, bool ack, Release&& release) {
     const Feedback what = senders_[ue].feedback(process, sent_in, ack, release);
     if (what == Feedback::nacked) waiting_.push_back(senders_[ue].waiting(process, ue));
+    if (what == Feedback::late) forget_those_that_do_not_wait();
     return what;
   }
 
@@ -51,17 +53,20 @@ class HarqCell {
     if (any) forget_those_that_do_not_wait();
   }
 
-  // Once a slot, as HarqSender::expire(). It looks only at UEs whose TBs are on the air.
+  // Once a slot, as HarqSender::expire(). It looks only at UEs that have TBs.
   template <class Release>
   void expire(Slot now, Release&& release) {
-    for (std::size_t word = 0; word < sending_.size(); ++word) {
-      for (std::uint64_t left = sending_[word]; left != 0; left &= left - 1) {
+    bool any = false;
+    for (std::size_t word = 0; word < active_.size(); ++word) {
+      for (std::uint64_t left = active_[word]; left != 0; left &= left - 1) {
         const auto place = static_cast<std::uint16_t>(word * 64 + static_cast<std::size_t>(std::countr_zero(left)));
         HarqSender<Tb>& sender = senders_[place];
-        sender.expire(now, [&](std::uint8_t process) { waiting_.push_back(sender.waiting(process, place)); }, release);
-        if (!sender.sending()) sending_[word] &= ~(left & -left);
+        any |= sender.expire(
+            now, [&](std::uint8_t process) { waiting_.push_back(sender.waiting(process, place)); }, release);
+        if (!sender.active()) active_[word] &= ~(left & -left);
       }
     }
+    if (any) forget_those_that_do_not_wait();
   }
 
   // As HarqSender::discard_all().
@@ -72,13 +77,13 @@ class HarqCell {
   }
 
  private:
-  void mark(std::uint16_t ue) { sending_[ue / 64] |= std::uint64_t{1} << (ue % 64); }
+  void mark(std::uint16_t ue) { active_[ue / 64] |= std::uint64_t{1} << (ue % 64); }
   void forget_those_that_do_not_wait() {
     std::erase_if(waiting_, [&](const Retransmission& r) { return !senders_[r.ue].waits(r.process); });
   }
 
   std::vector<HarqSender<Tb>> senders_;
-  std::vector<std::uint64_t> sending_;  // a bit for each UE: it may have TBs on the air; no other has
+  std::vector<std::uint64_t> active_;  // a bit for each UE: it may have TBs; no other has
   std::vector<Retransmission> waiting_;
 };
 

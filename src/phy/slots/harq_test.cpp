@@ -109,7 +109,7 @@ TEST_F(HarqSenderTest, feedback_that_is_doubled_stale_or_for_an_idle_process_is_
   const Grant grant = start(1, 5);
   EXPECT_EQ(feedback(grant.process, 4, true), Feedback::stale);
   EXPECT_EQ(feedback(grant.process, 5, false), Feedback::nacked);
-  EXPECT_EQ(feedback(grant.process, 5, true), Feedback::duplicate);  // it is sent again all the same
+  EXPECT_EQ(feedback(grant.process, 5, true), Feedback::duplicate);  // its NACK came: it is sent again all the same
   EXPECT_TRUE(sender_.waits(grant.process));
   sender_.retransmit(grant.process, slot(8));
   EXPECT_EQ(feedback(grant.process, 5, true), Feedback::stale);
@@ -121,6 +121,43 @@ TEST_F(HarqSenderTest, feedback_that_is_doubled_stale_or_for_an_idle_process_is_
     EXPECT_EQ(sender_.counters().counted(what), what == Feedback::no_process ? 2U : 1U) << name_of(what);
   for (const Feedback what : {Feedback::idle, Feedback::stale, Feedback::duplicate})
     EXPECT_EQ(sender_.counters().counted(what), 2U) << name_of(what);
+}
+
+TEST_F(HarqSenderTest, an_ack_that_comes_late_releases_the_block_that_waits_or_was_sent_again) {
+  const auto expire = [&](std::uint64_t now) { sender_.expire(slot(now), [](std::uint8_t) {}, release()); };
+  const Grant first = start(1, 5);
+  expire(15);
+  ASSERT_TRUE(sender_.waits(first.process));
+  EXPECT_EQ(sender_.first_slot(first.process), slot(5));
+  EXPECT_EQ(feedback(first.process, 5, true), Feedback::late);
+  EXPECT_FALSE(sender_.busy(first.process));
+  const Grant second = start(2, 20);
+  for (const std::uint64_t now : {30, 40}) {
+    expire(now);
+    sender_.retransmit(second.process, slot(now));
+  }
+  EXPECT_EQ(sender_.first_slot(second.process), slot(20));
+  EXPECT_EQ(feedback(second.process, 20, false), Feedback::stale);  // that it did not arrive then, says nothing
+  EXPECT_EQ(feedback(second.process, 5, true), Feedback::stale);    // of the TB before
+  EXPECT_EQ(feedback(second.process, 30, true), Feedback::late);
+  EXPECT_FALSE(sender_.busy(second.process));
+  EXPECT_EQ(released_, (std::vector{1, 2}));
+  EXPECT_EQ(sender_.counters().counted(Feedback::late), 2U);
+}
+
+TEST(HarqCell, feedback_one_slot_too_late_releases_each_block_with_its_first_ack) {
+  HarqCell<Block> cell(1, {.feedback_slots = 8});
+  int released = 0;
+  const auto release = [&](const Block&) { ++released; };
+  for (std::uint64_t now = 0; now < 900; now += 9) {
+    cell.start({.slot = slot(now), .process = cell.ue(0).free_process()}, std::make_unique<int>(1));
+    cell.expire(slot(now + 8), release);
+    ASSERT_EQ(cell.waiting().size(), 1U);
+    ASSERT_EQ(cell.feedback(0, cell.waiting()[0].process, slot(now), true, release), Feedback::late);
+    ASSERT_TRUE(cell.waiting().empty());
+  }
+  EXPECT_EQ(released, 100);
+  EXPECT_EQ(cell.ue(0).counters().retransmissions, 0U);
 }
 
 TEST_F(HarqSenderTest, a_transmission_without_feedback_is_lost_when_its_time_is_over) {
@@ -143,6 +180,42 @@ TEST_F(HarqSenderTest, a_transmission_without_feedback_is_lost_when_its_time_is_
   EXPECT_EQ(released_, std::vector{1});
   EXPECT_EQ(sender_.counters().no_feedback, 4U);
   EXPECT_EQ(sender_.counters().counted(Feedback::given_up), 1U);
+}
+
+TEST_F(HarqSenderTest, a_busy_process_takes_no_other_block) {
+  const Grant grant = start(1, 0);
+  EXPECT_FALSE(sender_.start(grant, std::make_unique<int>(2)));
+  EXPECT_EQ(*sender_.block(grant.process), 1);
+  (void)feedback(grant.process, 0, false);
+  EXPECT_FALSE(sender_.start(grant, std::make_unique<int>(2)));
+  EXPECT_FALSE(sender_.start({.process = 4}, std::make_unique<int>(2)));
+  EXPECT_FALSE(sender_.start({.process = kNoProcess}, std::make_unique<int>(2)));
+  EXPECT_EQ(*sender_.block(grant.process), 1);
+  EXPECT_EQ(sender_.waiting(grant.process, 0).ndi, grant.ndi);
+  EXPECT_EQ(sender_.counters().refused, 4U);
+  EXPECT_EQ(sender_.counters().blocks, 1U);
+}
+
+TEST(HarqSender, has_from_1_to_16_processes) {
+  for (const unsigned processes : {0U, 1U, 16U, 17U, 255U}) {
+    HarqSender<int> sender({.processes = static_cast<std::uint8_t>(processes)});
+    unsigned free = 0;
+    while (sender.free_process() != kNoProcess && sender.start({.process = sender.free_process()}, 1)) ++free;
+    EXPECT_EQ(free, std::clamp(processes, 1U, 16U));
+  }
+}
+
+// Half a cycle of frame numbers is 5.12 s, or 10240 slots.
+TEST_F(HarqSenderTest, after_a_loop_that_stood_still_for_seconds_transmissions_are_over) {
+  for (const std::uint64_t still : {10'000, 10'300, 15'000, 18'000}) {
+    const Grant grant = start(1, 100);
+    std::vector<int> lost;
+    sender_.expire(slot(100 + still), [&](std::uint8_t process) { lost.push_back(process); }, release());
+    EXPECT_EQ(lost, std::vector<int>{grant.process}) << still;
+  }
+  sender_.discard_all(release());
+  (void)start(1, 120);  // it is scheduled ahead
+  sender_.expire(slot(100), [](std::uint8_t) { ADD_FAILURE(); }, release());
 }
 
 TEST_F(HarqSenderTest, discarding_releases_what_was_sent_and_what_waits) {
@@ -180,6 +253,22 @@ TEST(HarqCell, blocks_wait_in_the_order_of_their_nacks_until_a_grant_sends_them)
   EXPECT_EQ(cell.feedback(0, 0, slot(4), false, release), Feedback::nacked);
   EXPECT_EQ(cell.waiting().back().ue, 0);
   EXPECT_EQ(cell.waiting().back().rv, 3);  // sent twice already
+}
+
+// Its PRBs may be more than a slot has by now: no scheduler can grant it.
+TEST(HarqCell, a_block_that_waits_too_long_is_given_up) {
+  HarqCell<Block> cell(70, {.feedback_slots = 8, .waiting_slots = 50});
+  int released = 0;
+  const auto release = [&](const Block&) { ++released; };
+  cell.start({.slot = slot(0), .ue = 66, .process = 3, .prbs = 300}, std::make_unique<int>(1));
+  ASSERT_EQ(cell.feedback(66, 3, slot(0), false, release), Feedback::nacked);
+  for (std::uint64_t now = 1; now < 50; ++now) cell.expire(slot(now), release);
+  EXPECT_EQ(cell.waiting().size(), 1U);
+  cell.expire(slot(50), release);
+  EXPECT_TRUE(cell.waiting().empty());
+  EXPECT_EQ(released, 1);
+  EXPECT_FALSE(cell.ue(66).busy(3));
+  EXPECT_EQ(cell.ue(66).counters().counted(Feedback::given_up), 1U);
 }
 
 TEST(HarqCell, transmissions_of_any_ue_expire_and_wait_again) {
@@ -272,6 +361,22 @@ TEST_F(HarqUplinkTest, a_repetition_of_another_size_or_a_wrong_process_sends_not
   EXPECT_EQ(grant(5, 0, 100), 0);
   EXPECT_EQ(uplink_.counted(UplinkGrant::size_differs), 1U);
   EXPECT_EQ(uplink_.counted(UplinkGrant::wrong_process), 2U);
+}
+
+TEST_F(HarqUplinkTest, without_a_block_nothing_is_sent_or_held_and_the_same_ndi_asks_again) {
+  EXPECT_EQ(grant(5, 0), 0);
+  const auto none = [&](std::uint8_t ndi) {
+    return uplink_.granted(
+        {.process = 5, .ndi = ndi, .tb_bytes = 100}, [] { return Block(); },
+        [&](const Block& block) { released_.push_back(*block); });
+  };
+  EXPECT_EQ(none(1), nullptr);
+  EXPECT_EQ(none(1), nullptr);
+  EXPECT_EQ(released_, std::vector{0});
+  EXPECT_EQ(uplink_.counted(UplinkGrant::no_block), 2U);
+  EXPECT_EQ(grant(5, 1), 1);
+  uplink_.reset([&](const Block& block) { released_.push_back(*block); });
+  EXPECT_EQ(released_, (std::vector{0, 1}));
 }
 
 TEST_F(HarqUplinkTest, after_a_reset_each_grant_is_new) {
@@ -376,7 +481,8 @@ TEST(Harq, over_an_air_that_loses_both_ways_each_block_arrives_once_or_is_given_
     EXPECT_EQ(released.size(), static_cast<std::size_t>(made));
     const HarqSenderCounters& c = sender.counters();
     EXPECT_EQ(c.blocks, static_cast<std::uint64_t>(made));
-    EXPECT_EQ(c.blocks, c.counted(Feedback::acked) + c.counted(Feedback::given_up) + c.discarded);
+    EXPECT_EQ(c.blocks,
+              c.counted(Feedback::acked) + c.counted(Feedback::late) + c.counted(Feedback::given_up) + c.discarded);
     EXPECT_EQ(receiver.counters().counted(HarqReception::delivered), delivered.size());
     if (loss == 0) {
       EXPECT_GE(delivered.size() + 8, static_cast<std::size_t>(made));
@@ -386,7 +492,9 @@ TEST(Harq, over_an_air_that_loses_both_ways_each_block_arrives_once_or_is_given_
       EXPECT_GT(c.no_feedback, 0U);
     }
     // What was acknowledged was delivered, but for a block whose every transmission passed unseen.
-    EXPECT_GE(delivered.size() + static_cast<std::size_t>(made) / 20, c.counted(Feedback::acked)) << loss;
+    EXPECT_GE(delivered.size() + static_cast<std::size_t>(made) / 20,
+              c.counted(Feedback::acked) + c.counted(Feedback::late))
+        << loss;
   }
 }
 

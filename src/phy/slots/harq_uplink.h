@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <utility>
 
 #include "phy/slots/harq_sender.h"
@@ -11,10 +12,11 @@
 namespace splitplane::phy {
 
 // What a grant made the UE do.
-#define SPLITPLANE_UPLINK_GRANTS(X)                                                \
-  X(new_block, "the NDI toggled, or the process held no TB: a new one is sent")    \
-  X(repetition, "the TB that the process holds is sent again")                     \
-  X(size_differs, "a repetition of another size than the TB has: nothing is sent") \
+#define SPLITPLANE_UPLINK_GRANTS(X)                                                      \
+  X(new_block, "the NDI toggled, or the process held no TB: a new one is sent")          \
+  X(repetition, "the TB that the process holds is sent again")                           \
+  X(size_differs, "a repetition of another size than the TB has: nothing is sent")       \
+  X(no_block, "there was no TB to send: the next grant of the process is for a new one") \
   X(wrong_process, "there is no process of this number: nothing is sent")
 
 SPLITPLANE_OUTCOMES(UplinkGrant, SPLITPLANE_UPLINK_GRANTS)
@@ -23,18 +25,23 @@ template <HarqBlock Tb>
 class HarqUplink {
  public:
   // Takes the grant of a slot. For a new TB it calls release(Tb) with the one before, if any, and then make(), which
-  // returns a TB of grant.tb_bytes octets. It returns the TB to be sent in that slot; nullptr if nothing is sent.
+  // returns a TB of grant.tb_bytes octets, or an empty one if there is none. It returns the TB to be sent in that slot;
+  // nullptr if nothing is sent.
   template <class Make, class Release>
   const Tb* granted(const Grant& grant, Make&& make, Release&& release) {
-    const UplinkGrant what = judge(grant);
-    ++counters_[static_cast<std::size_t>(what)];
-    if (what == UplinkGrant::wrong_process || what == UplinkGrant::size_differs) return nullptr;
-    Process& p = processes_[grant.process];
+    UplinkGrant what = judge(grant);
     if (what == UplinkGrant::new_block) {
+      Process& p = processes_[grant.process];
       if (p.full) release(std::exchange(p.tb, Tb{}));
       p = {make(), grant.tb_bytes, grant.ndi, true};
+      if (owns_nothing(p.tb)) {
+        p.full = false;
+        what = UplinkGrant::no_block;
+      }
     }
-    return &p.tb;
+    ++counters_[static_cast<std::size_t>(what)];
+    const bool sends = what == UplinkGrant::new_block || what == UplinkGrant::repetition;
+    return sends ? &processes_[grant.process].tb : nullptr;
   }
 
   // MAC reset (TS 38.321 5.12), or the UE goes: all TBs are released.
@@ -55,6 +62,12 @@ class HarqUplink {
     std::uint8_t ndi = 0;
     bool full = false;
   };
+
+  // A TB that can be asked is empty if it converts to false.
+  static bool owns_nothing(const Tb& tb) {
+    if constexpr (requires { static_cast<bool>(tb); }) return !static_cast<bool>(tb);
+    return false;
+  }
 
   [[nodiscard]] UplinkGrant judge(const Grant& grant) const {
     if (grant.process >= kHarqProcesses) return UplinkGrant::wrong_process;
