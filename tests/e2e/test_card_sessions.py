@@ -265,7 +265,7 @@ def test_a_session_comes_and_goes_while_the_card_serves():
         assert sorted(made.numbers()) == [DEFAULT, FLOWS, HOST]
         assert_order(made, mixed(("plain", "second header"), (9, 5, 7, 6), 80))
         assert [row["dl_packets"] for row in made.numbers().values()] == [20, 40, 0]
-        refused = made.ctl("flow", "--id", hex(DEFAULT), "--qfi", 5, "--drb", 1, code=2)["error"]
+        refused = made.ctl("flow", hex(DEFAULT), "--qfi", 5, "--drb", 1, code=2)["error"]
         assert "drb 1 is on card card0, where flows do not move; allowed: session.release, then session.add" in refused
         with pytest.raises(Failure, match="where flows do not move"):
             made.gnb.control.call("session.flow", id=DEFAULT, qfi=7, drb=1)

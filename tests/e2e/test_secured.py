@@ -600,11 +600,10 @@ def test_ctl_gives_new_keys_once_and_says_what_cannot_be(bed):
 
     number = next(SPARE)
     bed.wait_for_epoch(8, bed.rekey(8, number))
-    for words in (("--id", configs.identity(8)), (configs.identity(8),)):
-        assert ctl(*words, "--key", number) == (
-            0,
-            f"{configs.identity(8):#010x} had already the keys with number {number}\n",
-        )
+    assert ctl(configs.identity(8), "--key", number) == (
+        0,
+        f"{configs.identity(8):#010x} had already the keys with number {number}\n",
+    )
     for shard, key, text in (
         (8, 60, "no keys with number 60"),
         (8, 1, "not above the bearer's present key"),

@@ -187,13 +187,13 @@ def test_ctl_moves_a_flow_and_the_journal_keeps_the_flows_of_a_session_that_it_a
         for bearer in SESSION["bearers"]:
             words += ["--bearer", json.dumps(bearer)]
         bed.ctl(*words)
-        moved = bed.ctl("flow", "--id", hex(FIRST), "--qfi", 5, "--drb", 1)["session"]
+        moved = bed.ctl("flow", hex(FIRST), "--qfi", 5, "--drb", 1)["session"]
         assert [bearer["flows"] for bearer in moved["bearers"]] == [[5], [6]]
         assert read_by_tshark(bed.folder, bed.send(FIRST, [5, 6])) == {FIRST: [(0, 5)], SECOND: [(0, 6)]}
         for wrong, says in (
-            (("--id", FIRST, "--qfi", 5, "--drb", 9), "drb: 9 is no bearer of the session"),
-            (("--id", SECOND, "--qfi", 5, "--drb", 1), "no session with several bearers has TEID"),
-            (("--id", FIRST, "--qfi", 64, "--drb", 1), "--qfi"),
+            ((FIRST, "--qfi", 5, "--drb", 9), "drb: 9 is no bearer of the session"),
+            ((SECOND, "--qfi", 5, "--drb", 1), "no session with several bearers has TEID"),
+            ((FIRST, "--qfi", 64, "--drb", 1), "--qfi"),
         ):
             assert says in bed.ctl("flow", *wrong, code=2)["error"]
         bed.gnb.finish()
