@@ -134,7 +134,8 @@ TEST_F(TxData, an_offset_beyond_the_message_is_refused) {
 
 // A hundred TLVs of one payload would name a hundred times the octets that came.
 TEST_F(TxData, payloads_that_overlap_or_go_back_are_refused) {
-  add_pdu(3, {Octets(block_).first(8), Octets(block_).first(8)});
+  const Bytes eight(8, 0xB0);
+  add_pdu(3, {eight, eight});
   const Bytes octets = written(PayloadTag::kOffset);
   constexpr std::size_t kFirst = 22, kSecond = 32;  // offsets of the two
   ASSERT_EQ(read_tx_data(octets, *again_), Reason::ok);
