@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 
 from _judged_by_tests import Mended, judge
-from _tools import ROOT, last_line, load_bench, run, say
+from _tools import ROOT, quiet_results, say
 from report import Report
 
 BENCH = ROOT / "build" / "release" / "bench" / "mac_bench"
-REPEATS, TRIES = 5, 15
 COPYING = ("chain", "chain_linearize")
 MILLION = "1000000"
 
@@ -47,24 +45,6 @@ TESTS = (
         pytest=["tests/oracle/test_mac_blocks.py"],
     ),
 )
-
-
-def measure() -> tuple[list[dict], str]:
-    """Results of the quiet repeats, or of all if too few were; and the reason why they should not be believed."""
-    bench = load_bench()
-    results: list[dict] = []
-    quiet: list[dict] = []
-    for _ in range(TRIES):
-        load = bench.other_load()
-        status, output, _ = run([BENCH], 300)
-        if status != 0:
-            return [], last_line(output)
-        results.append(json.loads(output[output.index("{") :]))
-        if load <= bench.MAX_OTHER_LOAD and results[-1]["jitter_percent"] <= bench.MAX_JITTER_PERCENT:
-            quiet.append(results[-1])
-        if len(quiet) == REPEATS:
-            return quiet, ""
-    return quiet or results, f"only {len(quiet)} of {len(results)} repeats on a quiet machine"
 
 
 class Figures:
@@ -161,7 +141,7 @@ def counts(report: Report, figures: Figures) -> None:
 
 def items(report: Report) -> None:
     say("cost of MAC")
-    results, doubt = measure()
+    results, doubt = quiet_results(BENCH, 300)
     if results:
         figures = Figures(results)
         cost(report, figures, doubt)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 
-from _tools import ROOT, last_line, load_bench, run, say
+from _tools import ROOT, quiet_results, say
 from report import Report
 
 BENCH = ROOT / "build" / "release" / "bench" / "rlc_bench"
-REPEATS, TRIES = 5, 15
 
 # Row of the bench, and the nanoseconds that it may take for each SDU, PDU or STATUS.
 TARGETS = {
@@ -34,27 +32,9 @@ PRICES = {
 }
 
 
-def measure() -> tuple[list[dict], str]:
-    """Results of the quiet repeats, or of all if none was; and the reason why they should not be believed."""
-    bench = load_bench()
-    results: list[dict] = []
-    quiet: list[dict] = []
-    for _ in range(TRIES):
-        load = bench.other_load()
-        status, output, _ = run([BENCH], 120)
-        if status != 0:
-            return [], last_line(output)
-        results.append(json.loads(output[output.index("{") :]))
-        if load <= bench.MAX_OTHER_LOAD and results[-1]["jitter_percent"] <= bench.MAX_JITTER_PERCENT:
-            quiet.append(results[-1])
-        if len(quiet) == REPEATS:
-            return quiet, ""
-    return quiet or results, f"only {len(quiet)} of {len(results)} repeats on a quiet machine"
-
-
 def items(report: Report) -> None:
     say("cost of RLC")
-    results, doubt = measure()
+    results, doubt = quiet_results(BENCH, 120)
     if not results:
         report.judge("rlc_cost", "none", "rlc_bench runs", False, doubt)
         return
