@@ -71,6 +71,9 @@ struct GatherWay {
 };
 struct IovWay {
   static constexpr const char* kName = "iov";
+  IovWay() {
+    for (auto& block : blocks) block = IovBlock<Buffer>(512, 2048);
+  }
   void prepare(std::size_t, std::size_t count, bool cold) {
     for (std::size_t i = 0; i < count && cold; ++i) evict(&blocks[i], sizeof blocks[i]);
   }
@@ -378,7 +381,8 @@ class Bench {
         }
         meter.end(kSlot);
         for (const Order& order : orders) {
-          if (!order.built || order.ue->volume() != 0) throw std::runtime_error("a block is not what it should be");
+          if (!order.built || order.ue->mux().volume() != 0)
+            throw std::runtime_error("a block is not what it should be");
         }
       }
     }

@@ -23,7 +23,7 @@ RESULTS = ROOT / "build" / "results"
 # TSan is for the folders with more than one thread; everything else is covered by ASan and UBSan.
 TSAN_ROOMS = """
 crypto engine engine/driver n3 gnb/datapath tap control ran/control card/link card/control gnb/journal gnb/control
-runtime observe gpu/rings gpu/nic nicmodel bypass phy/link
+runtime observe gpu/rings gpu/nic nicmodel bypass phy/link phy/capture phy/control gnb/phy radio ue/terminal
 """
 TSAN_TESTS = [room.replace("/", "_") + "_test" for room in TSAN_ROOMS.split()]
 SANITIZER_OPTIONS = {

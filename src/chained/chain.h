@@ -7,6 +7,7 @@
 
 #include <rte_mbuf.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "engine/mbuf_buffer.h"
@@ -52,8 +53,10 @@ class Chain {
     left_ = bytes;
     return true;
   }
-  // A part is kept ready, because a PDU that was pulled cannot go back.
-  [[nodiscard]] std::size_t room() const { return has_part() ? left_ : 0; }
+  // A part is kept ready, because a PDU that was pulled cannot go back. No subPDU is larger than a part.
+  [[nodiscard]] std::size_t room() const {
+    return has_part() ? std::min<std::size_t>(left_, rte_pktmbuf_tailroom(part_)) : 0;
+  }
 
   void sdu(std::uint32_t channel, ran::rlc::Pdu<MbufBuffer>&& pdu) {
     const auto bytes = static_cast<std::uint16_t>(pdu.size());

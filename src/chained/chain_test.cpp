@@ -7,6 +7,7 @@
 #include "engine/test_environment.h"
 #include "ran/mac/downlink.h"
 #include "ran/mac/gather.h"
+#include "ran/mac/uplink.h"
 #include "ran/rlc/am_entity.h"
 #include "ran/rlc/um_entity.h"
 
@@ -131,6 +132,65 @@ TYPED_TEST(AnyChain, makes_the_same_blocks_as_gather) {
   }
   EXPECT_GT(this->scheme.counters().unshared, 0U);
   EXPECT_GT(one.downlink.mux().counters().sdus, 300U);
+}
+
+// AM shares its SDUs, so each is copied into a part. The first part goes back at once; the second one, which is the
+// last mbuf, stays in the list.
+using OneChain = AnyChain<ChainAtTheEnd>;
+TEST_F(OneChain, elements_without_an_mbuf_wait_for_the_next_block) {
+  ran::rlc::Memory<MbufBuffer> memory{kSmall};
+  ran::rlc::AmEntity<MbufBuffer> am{{}, memory};
+  ran::mac::Uplink<MbufBuffer> uplink({.phr = ran::mac::PhrConfig{}});
+  ASSERT_TRUE(uplink.add({.lcid = 4}, am, 0));
+  uplink.identify(0x4601);
+  for (unsigned i = 0; i < 2; ++i) {
+    MbufBuffer sdu(make(numbered(20, i)));
+    ASSERT_TRUE(am.send(sdu));
+  }
+  std::vector<rte_mbuf*> taken;
+  while (rte_mbuf* m = rte_pktmbuf_alloc(parts.get())) taken.push_back(m);
+  rte_pktmbuf_free(taken.back());
+  taken.pop_back();
+  const auto lcids = [&](rte_mbuf* block) {
+    std::vector<std::uint32_t> all;
+    const Bytes octets = take(block);
+    wire::mac::Cursor cursor(octets, Direction::kUplink);
+    for (wire::mac::SubPdu s; cursor.next(s);) all.push_back(s.lcid);
+    return all;
+  };
+  rte_mbuf* block = nullptr;
+  ASSERT_TRUE(uplink.build(scheme, block, 100, {}, 0));
+  EXPECT_EQ(lcids(block), (std::vector<std::uint32_t>{4, 4, 63}));
+  EXPECT_TRUE(uplink.bsr().regular());
+  for (rte_mbuf* m : taken) rte_pktmbuf_free(m);
+  ASSERT_TRUE(uplink.build(scheme, block, 100, {}, 0));
+  EXPECT_EQ(lcids(block), (std::vector<std::uint32_t>{58, 61, 57, 63}));
+  EXPECT_FALSE(uplink.bsr().triggered());
+  am.restart_at(0);
+}
+
+TYPED_TEST(AnyChain, a_shared_sdu_that_no_part_holds_goes_in_segments) {
+  Pool large{8, 8192};
+  ran::rlc::Memory<MbufBuffer> memory{kSmall};
+  ran::rlc::AmEntity<MbufBuffer> am{{}, memory};
+  Downlink<MbufBuffer> downlink{1'000'000'000};
+  ASSERT_TRUE(downlink.mux().add({.lcid = 4}, am, 0));
+  MbufBuffer sdu(large.make(numbered(5000, 1)));
+  ASSERT_TRUE(am.send(sdu));
+  rte_mbuf* block = nullptr;
+  ASSERT_TRUE(downlink.build(this->scheme, block, 6000, 0));
+  const Bytes octets = this->take(block);
+  ASSERT_EQ(octets.size(), 6000U);
+  std::size_t segments = 0, payload = 0;
+  wire::mac::Cursor cursor(octets, Direction::kDownlink);
+  for (wire::mac::SubPdu s; cursor.next(s);) {
+    if (s.kind != wire::mac::Kind::kSdu) continue;
+    payload += s.payload.size() - (segments == 0 ? 3 : 5);  // AMD PDU with an 18-bit SN; SO from the second one on
+    ++segments;
+  }
+  EXPECT_EQ(segments, 3U);
+  EXPECT_EQ(payload, 5000U);
+  am.restart_at(0);
 }
 
 TYPED_TEST(AnyChain, a_grant_beyond_one_mbuf_is_refused_and_counted) {

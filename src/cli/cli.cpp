@@ -40,7 +40,7 @@ struct LaunchWords {
   LaunchRequest::Command command;
   const char *name, *does, *example;
 };
-constexpr std::array<LaunchWords, 4> kLaunches{
+constexpr std::array<LaunchWords, 5> kLaunches{
     {{LaunchRequest::Command::kRun, "run", "Runs the user plane of a configuration",
       "splitplane run config/demo.yaml --duration 60 --stats-json out/stats.json"},
      {LaunchRequest::Command::kBaas, "baas",
@@ -48,6 +48,8 @@ constexpr std::array<LaunchWords, 4> kLaunches{
       "splitplane baas config/demo.yaml"},
      {LaunchRequest::Command::kUe, "ue", "Runs the UE side of the air, with a TUN device",
       "splitplane ue config/ue-demo.yaml --duration 60"},
+     {LaunchRequest::Command::kPhy, "phy", "Runs a PHY with its air and the UEs of full mode, with a TUN device",
+      "splitplane phy config/full-mode-phy.yaml --duration 60"},
      {LaunchRequest::Command::kCard, "card", "Runs a card: a P4 program between ports and VFs",
       "splitplane card config/nic-l2fwd.yaml --duration 60"}}};
 

@@ -70,6 +70,7 @@ TEST_F(Cli, every_help_ends_with_an_example) {
   for (std::vector<const char*> args : std::vector<std::vector<const char*>>{{},
                                                                              {"run"},
                                                                              {"ue"},
+                                                                             {"phy"},
                                                                              {"gen"},
                                                                              {"sink"},
                                                                              {"check"},

@@ -48,6 +48,9 @@ Facts facts_of(const CardConfig& card, bool of_machine) {
 Facts facts_of(const UeConfig& /*config*/, bool /*of_machine*/) {
   return {};
 }
+Facts facts_of(const PhyProgramConfig& config, bool /*of_machine*/) {
+  return {.taps = config.phy.capture ? 1U : 0U, .loops = 1};
+}
 Facts facts_of(const TrafficConfig& config, bool /*of_machine*/) {
   Facts facts;
   if (!config.gen) return facts;
@@ -68,6 +71,8 @@ bool is_for(const AnyConfig& config, LaunchRequest::Command command) {
   switch (command) {
     case LaunchRequest::Command::kUe:
       return std::holds_alternative<UeConfig>(config);
+    case LaunchRequest::Command::kPhy:
+      return std::holds_alternative<PhyProgramConfig>(config);
     case LaunchRequest::Command::kCard:
       return std::holds_alternative<CardConfig>(config);
     case LaunchRequest::Command::kGen: {
@@ -95,6 +100,8 @@ Words words_of(LaunchRequest::Command command) {
   switch (command) {
     case LaunchRequest::Command::kUe:
       return {"ue", "ue"};
+    case LaunchRequest::Command::kPhy:
+      return {"phy", "phy"};
     case LaunchRequest::Command::kCard:
       return {"card", "card"};
     case LaunchRequest::Command::kGen:
@@ -186,6 +193,8 @@ int launch(const LaunchRequest& request, const Commands& commands, std::ostream&
   switch (request.command) {
     case LaunchRequest::Command::kUe:
       return commands.ue(std::get<UeConfig>(*any), request.options);
+    case LaunchRequest::Command::kPhy:
+      return commands.phy(std::get<PhyProgramConfig>(*any), request.options);
     case LaunchRequest::Command::kCard:
       return commands.nic(std::get<CardConfig>(*any), request.options);
     case LaunchRequest::Command::kGen:
@@ -219,7 +228,11 @@ int check(const std::string& file, bool file_only, const CliOutput& output) {
                       .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)
                << '\n';
   } else {
-    std::vector<std::string> counts{count_of(shared.ports.size(), "port")};
+    std::vector<std::string> counts;
+    if (!shared.ports.empty()) counts.push_back(count_of(shared.ports.size(), "port"));
+    if (const auto* const phy = std::get_if<PhyProgramConfig>(&*config))
+      counts.push_back(
+          fmt::format("nFAPI between {} and {}", phy->phy.local.to_string(), phy->phy.address.to_string()));
     if (facts.vfs) counts.push_back(count_of(1, "card"));
     if (facts.vfs) counts.push_back(count_of(*facts.vfs, "VF"));
     if (facts.workers != 0) counts.push_back(count_of(facts.workers, "worker"));

@@ -1,4 +1,4 @@
-// `run`, `baas`, `ue`, `card`, `gen`, `sink` and `check`: everything before the first packet.
+// `run`, `baas`, `ue`, `phy`, `card`, `gen`, `sink` and `check`: everything before the first packet.
 #pragma once
 
 #include <ostream>
@@ -20,15 +20,16 @@ struct Commands {
   int (*self_test)(const TrafficOptions&);
   int (*nic)(const CardConfig&, const RunOptions&);
   int (*baas)(const GnbConfig&, const RunOptions&);
+  int (*phy)(const PhyProgramConfig&, const RunOptions&);
 };
 
 struct LaunchRequest {
-  enum class Command { kRun, kUe, kCard, kGen, kSink, kBaas };
+  enum class Command { kRun, kUe, kCard, kGen, kSink, kBaas, kPhy };
   Command command = Command::kRun;
   std::string file;
   std::string log_level;   // empty: the file's
   std::string log_format;  // empty: the file's
-  RunOptions options;      // run, ue, nic
+  RunOptions options;      // run, ue, phy, nic
   TrafficOptions traffic;  // gen, sink
 };
 

@@ -18,7 +18,12 @@ TEST(OtherPrograms, a_client_hears_which_program_serves_what_it_asks_for) {
     EXPECT_EQ(error(card, fmt::format("{}.show", family)),
               fmt::format("this program does not serve '{}.show'; allowed: with `splitplane run`", family));
   }
-  EXPECT_EQ(error(card, "air.set"), "this program does not serve 'air.set'; allowed: with `splitplane ue`");
+  EXPECT_EQ(error(card, "air.set"),
+            "this program does not serve 'air.set'; allowed: with `splitplane ue` or `splitplane phy`");
+  MethodRegistry phy([] {});
+  name_other_programs(phy, "phy");
+  EXPECT_EQ(error(phy, "air.melt"), "method 'air.melt' is unknown; allowed: ping, stop");
+  EXPECT_EQ(error(phy, "tap.on"), "this program does not serve 'tap.on'; allowed: with `splitplane run`");
   MethodRegistry gnb([] {});
   name_other_programs(gnb, "run");
   EXPECT_EQ(error(gnb, "card.install"), "this program does not serve 'card.install'; allowed: with `splitplane card`");

@@ -70,8 +70,8 @@ int run_command(const GnbConfig& config, const RunOptions& options) {
              fmt::format("serving {} bearer{} with {} worker{}; control socket {}", bearers, bearers == 1 ? "" : "s",
                          config.workers.size(), config.workers.size() == 1 ? "" : "s", path));
   for (const WorkerConfig& worker : config.workers) {
-    if (worker.features == datapath::FeatureSet::full)
-      log::warn("worker {}: full mode has no PHY yet: packets wait in RLC, and none reaches a UE", worker.name);
+    if (worker.features == datapath::FeatureSet::full && !worker.phy)
+      log::warn("worker {}: it has no key phy: packets wait in RLC, and none reaches a UE", worker.name);
   }
 
   placing.start();

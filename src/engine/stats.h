@@ -57,8 +57,11 @@ inline constexpr unsigned kSampleEvery = 16;
   X(rlc_pdus, "packets", "full mode: uplink RLC PDUs that came from MAC; not among the received") \
   X(rlc_taken, "packets", "full mode: uplink RLC data PDUs with new octets")                 \
   X(rlc_delivered, "packets", "full mode: uplink SDUs that RLC completed; not among the received") \
-  X(mac_blocks_built, "blocks", "full mode: transport blocks of new data")                   \
-  X(mac_blocks_received, "blocks", "full mode: uplink transport blocks taken apart")         \
+  X(mac_built, "blocks", "full mode: transport blocks of new data")                   \
+  X(mac_received, "blocks", "full mode: uplink transport blocks taken apart")         \
+  X(mac_no_buffer, "packets", "full mode: uplink RLC PDUs that MAC dropped, because no buffer was free")  \
+  X(phy_slots_planned, "", "full mode: slots for which the PHY got a plan")                   \
+  X(phy_slots_passed_over, "", "full mode: slots without a plan, because the worker was late or the PHY's thread full") \
   X(rlc_own, "packets", "retransmitted AMD and STATUS PDUs that the air port took; not among the received") \
   X(rlc_status_stale, "packets", "STATUS PDUs ignored: a later one came before them")        \
   X(rlc_status_malformed, "packets", "STATUS PDUs ignored: wrong form or of what was not sent") \

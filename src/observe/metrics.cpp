@@ -300,6 +300,20 @@ void add_buffering(std::vector<Family>& list) {
   }
 }
 
+// Of workers in full mode.
+void add_phys(std::vector<Family>& list) {
+  list.push_back(
+      {{"splitplane_phy_up", Type::kGauge, "", "1: the PHY of the worker counts slots; 0: it does not", {"worker"}},
+       [](const Scrape& s, const Emit& emit) {
+         for (const auto& p : s.all.phys) emit({p.worker}, std::uint64_t{p.runs});
+       }});
+  for (const auto& row : kPhyCounters) {
+    list.push_back({counter("phy_", row, {"worker"}), [&row](const Scrape& s, const Emit& emit) {
+                      for (const auto& p : s.all.phys) emit({p.worker}, p.*row.field);
+                    }});
+  }
+}
+
 // Absent: the configuration says journal: none.
 void add_journal(std::vector<Family>& list) {
   const auto add = [&](MetricInfo info, auto value) {
@@ -344,6 +358,7 @@ const std::vector<Family>& families() {
     add_card_links(made);
     add_placement(made);
     add_buffering(made);
+    add_phys(made);
     add_journal(made);
     add_bearers(made);
     return made;

@@ -34,4 +34,15 @@ BufferingSnapshot take_snapshot(const baas::BufferingCounters& counters) {
   return copy;
 }
 
+PhyObservation take_snapshot(const gnb::PhyThreadCounters& thread, const phy::PhyLinkCounters& link) {
+  PhyObservation copy;
+#define SPLITPLANE_READ(field, text) copy.field = thread.field.get();
+  SPLITPLANE_PHY_THREAD_COUNTERS(SPLITPLANE_READ)
+#undef SPLITPLANE_READ
+#define SPLITPLANE_READ(field, text) copy.field = link.field.get();
+  SPLITPLANE_PHY_LINK_COUNTERS(SPLITPLANE_READ)
+#undef SPLITPLANE_READ
+  return copy;
+}
+
 }  // namespace splitplane::app

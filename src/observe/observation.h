@@ -16,8 +16,10 @@
 #include "engine/port.h"
 #include "engine/stats.h"
 #include "gnb/journal/view.h"
+#include "gnb/phy/counters.h"
 #include "n3/counters.h"
 #include "n3/path.h"
+#include "phy/link/phy_link.h"
 #include "placement/decision/view.h"
 #include "power/settings.h"
 #include "ran/bearer_view.h"
@@ -136,6 +138,19 @@ struct BufferingObservation {
   BufferingSnapshot counters;
 };
 
+// The PHY of a worker in full mode: what its thread and its link count.
+#define SPLITPLANE_PHY_NUMBER(field, text) std::uint64_t field = 0;
+struct PhyObservation {
+  std::string worker;
+  bool runs = false;  // the PHY counts slots
+  SPLITPLANE_PHY_THREAD_COUNTERS(SPLITPLANE_PHY_NUMBER)
+  SPLITPLANE_PHY_LINK_COUNTERS(SPLITPLANE_PHY_NUMBER)
+};
+#define SPLITPLANE_PHY_ROW(field, text) CounterRow<PhyObservation>{#field, "", text, &PhyObservation::field},
+inline constexpr std::array kPhyCounters{SPLITPLANE_PHY_THREAD_COUNTERS(SPLITPLANE_PHY_ROW)
+                                             SPLITPLANE_PHY_LINK_COUNTERS(SPLITPLANE_PHY_ROW)};
+[[nodiscard]] PhyObservation take_snapshot(const gnb::PhyThreadCounters& thread, const phy::PhyLinkCounters& link);
+
 struct Observation {
   std::string file_prefix;
   std::size_t bearers = 0;
@@ -147,6 +162,7 @@ struct Observation {
   std::vector<CardLinkView> card_links;
   std::optional<placement::View> placement;
   std::vector<BufferingObservation> buffering;
+  std::vector<PhyObservation> phys;
   log::Unwritten log;
   std::optional<BearerJournalView> journal;
 };

@@ -1,25 +1,12 @@
 #include "radio/cell.h"
 
-#include <algorithm>
+#include "radio/channel_memory.h"
 
 namespace splitplane::datapath {
 namespace {
 
 using ran::rlc::Received;
 using ran::rlc::StatusResult;
-
-// Enough pages for one SDU a page, up to a limit: channels that send share pages of 64. Uplink segments hold buffers,
-// so that there are no more of them than SDUs.
-ran::rlc::MemorySizes memory_for(std::size_t max_sdus) {
-  const std::size_t pages = 64 + max_sdus / 8;
-  return {.sent_pages = pages + kBurst,
-          .received_pages = pages,
-          .queue_pages = pages + kBurst,
-          .directories = 2 * pages + 4 * kBurst,
-          .segments = max_sdus,
-          .assemblies = max_sdus / 2 + 1,
-          .intervals = 4096};
-}
 
 DropReason refused_as(Received what) {
   switch (what) {
@@ -43,15 +30,16 @@ DropReason refused_as(Received what) {
 Cell::Cell(const Settings& settings, WorkerStats& stats)
     : settings_(settings),
       stats_(stats),
-      memory_(memory_for(settings.max_sdus)),
+      rntis_(settings.last_rnti),
+      memory_(channel_memory(settings.max_sdus, settings.max_channels, settings.max_segments)),
       ues_(std::size_t{RntiPool::kLast} + 1),
       wheel_(std::max<std::uint64_t>(1, settings.ticks_per_ms / 4), settings.now) {}
 
 Expected<UeParts> Cell::make(std::span<const ran::BearerConfig> bearers) {
   if (bearers.size() > RadioUe::kMostChannels)
     return fail("{} bearers of one UE; allowed: at most {}", bearers.size(), RadioUe::kMostChannels);
-  auto rnti = rntis_.take();
-  if (!rnti) return fail("no C-RNTI is free; allowed: at most {} PDU sessions on one worker", rntis_.taken());
+  auto rnti = take_rnti();
+  if (!rnti) return tl::unexpected(rnti.error());
   UeParts parts;
   parts.ue = std::make_unique<RadioUe>(*std::move(rnti), 1000 * settings_.ticks_per_ms);
   for (const ran::BearerConfig& bearer : bearers) {
@@ -62,11 +50,19 @@ Expected<UeParts> Cell::make(std::span<const ran::BearerConfig> bearers) {
   return parts;
 }
 
-void Cell::attach(UeParts& parts) {
+Expected<RntiPool::Held> Cell::take_rnti() {
+  auto rnti = rntis_.take();
+  if (!rnti) return fail("no C-RNTI is free; allowed: at most {} PDU sessions on one worker", rntis_.taken());
+  return *std::move(rnti);
+}
+
+void Cell::attach(UeParts& parts, Time now) {
+  parts.ue->downlink.mux().restart(now);
   for (auto& channel : parts.channels) {
     const std::uint32_t id = channel->id().value;
     channel = channels_.exchange(id, std::move(channel));
   }
+  arrived_.push(*parts.ue);
   auto& place = ues_[parts.ue->rnti.value().value];
   std::swap(place, parts.ue);
 }
@@ -78,13 +74,26 @@ void Cell::detach(BearerId id, UeParts& out) {
   wheel_.disarm(*channel);
   working_.remove(*channel);
   held_ -= channel->counted;
+  stats_.rlc_unacked.set(held_);
   RadioUe& ue = *channel->ue;
   ue.remove(*channel);
   if (ue.size == 0) {
     changed_.remove(ue);
+    arrived_.remove(ue);
     out.ue = std::move(ues_[ue.rnti.value().value]);
   }
   out.channels.push_back(std::move(channel));
+}
+
+void Cell::reestablish(LogicalChannel& channel, RntiPool::Held& rnti, Time now) {
+  channel.reestablish();
+  RadioUe& ue = *channel.ue;
+  std::swap(ues_[rnti.value().value], ues_[ue.rnti.value().value]);
+  std::swap(ue.rnti, rnti);
+  ue.begins_anew = true;
+  ue.downlink.mux().restart(now);
+  arrived_.push(ue);
+  settle(channel);
 }
 
 void Cell::build(std::span<BlockOrder> orders, Time now) {
@@ -109,7 +118,7 @@ void Cell::build_some(std::span<BlockOrder> orders, Time now) {
   for (std::size_t i = 0; i < n; ++i) {
     const auto [order, ue] = known[i];
     order->built = of_mac[i].built;
-    stats_.mac_blocks_built.add(order->built ? 1 : 0);
+    stats_.mac_built.add(order->built ? 1 : 0);
     for (LogicalChannel* const channel : ue->all()) settle(*channel);
   }
 }

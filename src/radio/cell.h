@@ -21,10 +21,13 @@ namespace splitplane::datapath {
 class Cell {
  public:
   struct Settings {
-    rte_mempool* pool = nullptr;   // for SDUs that are put together
-    std::size_t max_sdus = 16384;  // of all channels: those that wait, and those that are not acknowledged
+    rte_mempool* pool = nullptr;      // for SDUs that are put together
+    std::size_t max_sdus = 16384;     // of all channels: those that wait, and those that are not acknowledged
+    std::size_t max_segments = 4096;  // uplink PDUs that wait for the rest of their SDU; each of them has a buffer
+    std::size_t max_channels = 1024;  // that are in the cell at once: they share the memory for max_sdus
     std::uint64_t ticks_per_ms = 1;
     Time now = 0;
+    std::uint16_t last_rnti = 0;  // C-RNTIs go on from this one
   };
   static constexpr std::uint32_t kFirstLcid = 4;  // of a DRB (TS 38.321 6.2.1)
 
@@ -38,7 +41,7 @@ class Cell {
   [[nodiscard]] Expected<UeParts> make(std::span<const ran::BearerConfig> bearers);
 
   // On the worker's thread: the UE is in the cell from now on.
-  void attach(UeParts& parts);
+  void attach(UeParts& parts, Time now);
   // Takes a bearer's channel out, and drops what it holds. The UE goes with the last of its channels. `out` has room.
   void detach(BearerId id, UeParts& out);
 
@@ -47,9 +50,7 @@ class Cell {
   void prefetch(std::uint32_t id) const { channels_.prefetch(id); }
 
   // True if a burst of new SDUs of any channels has room.
-  [[nodiscard]] bool has_room() const {
-    return held_ + kBurst <= settings_.max_sdus && memory_.queue_pages.available() >= kBurst;
-  }
+  [[nodiscard]] bool has_room() const { return held_ + kBurst <= settings_.max_sdus; }
   // SDUs that are here now.
   [[nodiscard]] std::uint64_t held() const { return held_; }
 
@@ -59,7 +60,7 @@ class Cell {
     if (!to.send(pdu)) [[unlikely]]
       return false;
     ++to.counted;
-    ++held_;
+    stats_.rlc_unacked.set(++held_);
     stats_.rlc_queued.add(1);
     changed_.push(*to.ue);
     return true;
@@ -106,20 +107,33 @@ class Cell {
     while (RadioUe* const ue = changed_.pop()) changed(*ue);
   }
 
-  // Takes an uplink transport block of a UE apart. It calls pdu(LogicalChannel&, rte_mbuf*) for each RLC PDU, in a
-  // buffer of its own. What goes no further is counted in ue.demux.
-  template <class TakePdu>
-  void demultiplex(RadioUe& ue, ran::rlc::Octets block, TakePdu&& pdu) {
-    stats_.mac_blocks_received.add(1);
-    Unpacked<TakePdu> sink{ue, settings_.pool, pdu};
-    ran::mac::demultiplex(block, Direction::kUplink, ue.places, ue.demux, sink);
+  // Calls arrived(RadioUe&) for each UE that came since the last call, or has had another C-RNTI since.
+  template <class Arrived>
+  void take_arrivals(Arrived&& arrived) {
+    while (RadioUe* const ue = arrived_.pop()) arrived(*ue);
   }
 
-  // Re-establishes RLC of a channel (TS 38.322 5.1.3). The UE has to do the same.
-  void reestablish(LogicalChannel& channel) {
-    channel.reestablish();
-    settle(channel);
+  // Takes an uplink transport block of a UE apart. It calls pdu(LogicalChannel&, rte_mbuf*) for each RLC PDU, in a
+  // buffer of its own, and element(lcid, Octets) for each control element, which returns false if that is malformed.
+  // What goes no further is counted in ue.demux; what found no buffer also in mac_no_buffer.
+  template <class TakePdu, class TakeElement>
+  void demultiplex(RadioUe& ue, ran::rlc::Octets block, TakePdu&& pdu, TakeElement&& element) {
+    stats_.mac_received.add(1);
+    Unpacked<TakePdu, TakeElement> sink{ue, stats_, settings_.pool, pdu, element};
+    ran::mac::demultiplex(block, Direction::kUplink, ue.places, ue.demux, sink);
   }
+  // The same, for a caller to whom control elements are nothing.
+  template <class TakePdu>
+  void demultiplex(RadioUe& ue, ran::rlc::Octets block, TakePdu&& pdu) {
+    demultiplex(ue, block, pdu, [](std::uint8_t /*lcid*/, ran::rlc::Octets /*contents*/) { return true; });
+  }
+
+  // On the control thread: another C-RNTI, for reestablish().
+  [[nodiscard]] Expected<RntiPool::Held> take_rnti();
+  // Re-establishes RLC of a channel (TS 38.322 5.1.3), and resets MAC of its UE: the UE has the C-RNTI `rnti` from now
+  // on, and `rnti` is the old one, which the caller gives back on the control thread. The UE has to do the same. So
+  // what is in the air for the old C-RNTI reaches no UE, and the slots of both directions discard the UE's blocks.
+  void reestablish(LogicalChannel& channel, RntiPool::Held& rnti, Time now);
 
   // Once per round, unless idle(): timers, and buffers that were acknowledged. The work is bounded.
   void serve(Time now);
@@ -131,25 +145,27 @@ class Cell {
   static constexpr std::size_t kBlocksAtOnce = 256;
 
   // As the sink of ran::mac::demultiplex.
-  template <class TakePdu>
+  template <class TakePdu, class TakeElement>
   struct Unpacked {
     RadioUe& ue;
+    WorkerStats& stats;
     rte_mempool* pool;
     TakePdu& pdu;
+    TakeElement& take_element;
 
     void sdus(std::span<const ran::mac::ReceivedSdu> batch) {
       for (const ran::mac::ReceivedSdu& sdu : batch) {
         MbufBuffer buffer = MbufBuffer::make(pool, sdu.octets);
         if (!buffer) {
           ++ue.demux.of(ran::mac::MacDrop::no_buffer);
+          stats.mac_no_buffer.add(1);
           continue;
         }
         std::memcpy(buffer.mutable_data(), sdu.data, sdu.octets);
         pdu(*ue.channels[sdu.place], buffer.detach());
       }
     }
-    // BSR and PHR are for the scheduler, which is not there yet.
-    static bool element(std::uint8_t /*lcid*/, ran::rlc::Octets /*contents*/) { return true; }
+    bool element(std::uint8_t lcid, ran::rlc::Octets contents) { return take_element(lcid, contents); }
   };
 
   void build_some(std::span<BlockOrder> orders, Time now);
@@ -166,6 +182,7 @@ class Cell {
   TimerWheel wheel_;
   ran::IntrusiveQueue<LogicalChannel, &LogicalChannel::next_working, &LogicalChannel::working> working_;
   ran::IntrusiveQueue<RadioUe, &RadioUe::next_changed, &RadioUe::changed> changed_;
+  ran::IntrusiveQueue<RadioUe, &RadioUe::next_arrived, &RadioUe::arrived> arrived_;
   std::uint64_t held_ = 0;
   ran::mac::Gather<MbufBuffer> gather_;
 };

@@ -117,6 +117,31 @@ TEST(Cell, all_channels_together_have_a_limit) {
   EXPECT_TRUE(a.send(numbered(sent, 10)));
 }
 
+TEST(Cell, as_many_sdus_have_room_if_each_is_of_another_channel) {
+  constexpr std::uint32_t kChannels = 500;
+  Pool pool(1023);
+  WorkerStats stats;
+  Cell cell({.pool = pool.get(), .max_sdus = 512, .max_channels = kChannels, .ticks_per_ms = kMs}, stats);
+  cell.attach(ShardId{2}, kChannels + 1);
+  for (std::uint32_t i = 0; i < kChannels; ++i) {
+    const ran::BearerConfig config = bearer(RlcMode::kAm, 18, kId + i);
+    auto made = cell.make({&config, 1});
+    ASSERT_TRUE(made);
+    cell.attach(*made, 0);
+  }
+  std::uint32_t sent = 0;
+  for (; cell.has_room(); ++sent) {
+    MbufBuffer sdu(pool.make(numbered(sent, 10)));
+    ASSERT_TRUE(cell.send(*cell.find(kId + sent), sdu));
+  }
+  EXPECT_EQ(sent, 481U) << "a burst of 32 must have room";
+  Bytes out(100);
+  for (std::uint32_t i = 0; i < sent; ++i) ASSERT_EQ(cell.pull(*cell.find(kId + i), out, 0), 13U) << i;
+  UeParts parts;
+  for (std::uint32_t i = 0; i < kChannels; ++i) cell.detach(BearerId{kId + i}, parts);
+  EXPECT_EQ(pool.in_use(), 0U);
+}
+
 TEST(Cell, without_a_buffer_for_a_segmented_sdu_the_sdu_is_dropped_and_counted) {
   End a(bearer(RlcMode::kUm)), b(bearer(RlcMode::kUm), 3);
   ASSERT_TRUE(a.send(numbered(1, 100)));
@@ -131,7 +156,7 @@ TEST(Cell, without_a_buffer_for_a_segmented_sdu_the_sdu_is_dropped_and_counted) 
 
 TEST(Cell, segments_beyond_the_memory_count_as_lost_and_am_brings_them_again) {
   ran::BearerConfig config = bearer(RlcMode::kAm, 18);
-  End a(config, 1023, 1000), b(config, 1023, 40);  // b has 40 places for segments
+  End a(config, 1023, 1000), b(config, 1023, 40, 40);  // b has 40 places for segments
   for (std::uint32_t i = 0; i < 60; ++i) ASSERT_TRUE(a.send(numbered(i, 100)));
   std::vector<Bytes> firsts, lasts;
   for (unsigned i = 0; i < 60; ++i) {
@@ -153,6 +178,50 @@ TEST(Cell, segments_beyond_the_memory_count_as_lost_and_am_brings_them_again) {
   EXPECT_EQ(b.delivered.size(), 60U);
   b.expect_account();
   a.expect_account();
+}
+
+// 1 octet of each SDU arrives, then pieces of one octet with gaps: each of them holds a buffer.
+TEST(Cell, a_bearer_that_sends_crumbs_takes_an_eighth_of_the_segments_at_most) {
+  WorkerStats stats;
+  Pool pool(2047);
+  Cell cell({.pool = pool.get(), .max_segments = 1024, .ticks_per_ms = kMs}, stats);
+  cell.attach(ShardId{2}, 3);
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    const ran::BearerConfig config = bearer(i == 0 ? RlcMode::kAm : RlcMode::kUm, 12, kId + i);
+    auto made = cell.make({&config, 1});
+    ASSERT_TRUE(made);
+    cell.attach(*made, 0);
+  }
+  std::size_t delivered = 0;
+  const auto receive = [&](std::uint32_t i, const Bytes& pdu) {
+    cell.receive(*cell.find(kId + i), MbufBuffer(pool.make(pdu)), 0,
+                 [&](const LogicalChannel&, const MbufBuffer&) { ++delivered; });
+    EXPECT_LE(pool.in_use(), 2 * 128U);
+  };
+  const auto crumb = [](bool am, std::uint32_t sn, std::uint16_t so) {
+    Bytes pdu(5);
+    const auto si = so == 0 ? wire::rlc::Segment::kFirst : wire::rlc::Segment::kMiddle;
+    pdu.resize((am ? wire::rlc::write_am(pdu, 12, {.si = si, .so = so, .sn = sn})
+                   : wire::rlc::write_um(pdu, 12, {.si = si, .so = so, .sn = sn})) +
+               1);
+    return pdu;
+  };
+  for (std::uint16_t so = 0; so < 2000; so += 2) receive(0, crumb(true, 0, so));  // of the SDU that AM waits for
+  for (std::uint32_t sn = 1; sn < 600; ++sn) receive(0, crumb(true, sn, 0));
+  EXPECT_GE(pool.in_use(), 64U);
+  const unsigned of_am = pool.in_use();
+  for (std::uint32_t sn = 0; sn < 600; ++sn) receive(1, crumb(false, sn, 0));
+  EXPECT_EQ(pool.in_use(), of_am + 128);
+  EXPECT_GT(stats.drops[static_cast<std::size_t>(DropReason::rlc_no_memory)].get(), 500U);
+  EXPECT_EQ(delivered, 0U);
+  // An SDU that comes whole needs no segment.
+  Bytes whole(3 + 10);
+  (void)wire::rlc::write_am(whole, 12, {.si = wire::rlc::Segment::kComplete, .sn = 700});
+  receive(0, whole);
+  EXPECT_EQ(delivered, 1U);
+  UeParts out;
+  for (std::uint32_t i = 0; i < 2; ++i) cell.detach(BearerId{kId + i}, out);
+  EXPECT_EQ(pool.in_use(), 0U);
 }
 
 TEST(Cell, a_peer_that_acknowledges_nothing_is_a_failure_until_reestablishment) {
@@ -179,8 +248,8 @@ TEST(Cell, a_peer_that_acknowledges_nothing_is_a_failure_until_reestablishment) 
   EXPECT_EQ(a.dropped(DropReason::rlc_failed), 1U);
   a.expect_account();
 
-  a.cell.reestablish(a.channel());
-  b.cell.reestablish(b.channel());
+  a.reestablish();
+  b.reestablish();
   EXPECT_EQ(b.channel().counters().given_up, 1U);
   ASSERT_TRUE(a.send(numbered(5, 100)));
   b.receive(a.pull(200));
@@ -216,7 +285,7 @@ TEST(Cell, a_ue_has_its_bearers_on_the_lcids_from_4_on) {
   ASSERT_TRUE(made);
   const Rnti rnti = made->ue->rnti.value();
   EXPECT_EQ(cell.find(rnti), nullptr) << "it is not in the cell yet";
-  cell.attach(*made);
+  cell.attach(*made, 0);
   RadioUe* const ue = cell.find(rnti);
   ASSERT_NE(ue, nullptr);
   for (std::uint32_t i = 0; i < 3; ++i) {
@@ -262,7 +331,7 @@ TEST(Cell, blocks_of_a_slot_carry_what_waits_of_each_ue) {
     auto made = cell.make(bearers);
     ASSERT_TRUE(made);
     rntis.push_back(made->ue->rnti.value());
-    cell.attach(*made);
+    cell.attach(*made, 0);
     for (std::uint32_t i = 0; i < 2; ++i) {
       MbufBuffer sdu(pool.make(numbered(i, 100 + 10 * ue)));
       ASSERT_TRUE(cell.send(*cell.find(kId + 2 * ue + i), sdu));
@@ -279,7 +348,7 @@ TEST(Cell, blocks_of_a_slot_carry_what_waits_of_each_ue) {
   // Each with its subheader of two octets, and the RLC header: two octets of AM, one of UM.
   EXPECT_EQ(sdus_of(memory[0]), (std::vector<std::pair<std::uint32_t, std::size_t>>{{4, 112}, {5, 111}}));
   EXPECT_EQ(memory[1], Bytes(300, 0xe5));
-  EXPECT_EQ(stats.mac_blocks_built.get(), 1U);
+  EXPECT_EQ(stats.mac_built.get(), 1U);
   EXPECT_EQ(cell.held(), 3U) << "UM's is gone, AM's waits for its acknowledgement";
   EXPECT_LT(cell.next_work(0), TimerNode::kNeverExpires) << "t-PollRetransmit runs";
 
@@ -319,7 +388,8 @@ TEST(Cell, a_block_without_sense_or_buffers_is_counted_at_its_ue) {
   EXPECT_EQ(ue.demux.of(ran::mac::MacDrop::no_channel), 1U);
   EXPECT_EQ(ue.demux.of(ran::mac::MacDrop::no_buffer), 1U);
   EXPECT_EQ(ue.demux.of(ran::mac::MacDrop::empty_block), 1U);
-  EXPECT_EQ(b.stats.mac_blocks_received.get(), 4U);
+  EXPECT_EQ(b.stats.mac_received.get(), 4U);
+  EXPECT_EQ(b.stats.mac_no_buffer.get(), 1U);
   EXPECT_EQ(ue.view().drops.size(), 3U);
 }
 

@@ -1,6 +1,6 @@
-// A logical channel of a UE in full mode: the RLC entity of one bearer (TS 38.322, AM or UM) on mbufs, for a gNB
-// worker. PDCP is above it, and the grants of MAC are below it. It knows no timer wheel and no other channel: see
-// cell.h.
+// A logical channel of a UE in full mode: the RLC entity of one bearer (TS 38.322, AM or UM) on mbufs, at
+// either end: on a gNB worker, and at a UE of `splitplane phy`. PDCP is above it, and the grants of MAC are below it.
+// It knows no timer wheel and no other channel: see cell.h, and ue/terminal/rlc_channels.h.
 #pragma once
 
 #include <variant>
@@ -59,6 +59,10 @@ class LogicalChannel : public TimerNode {
       return false;
     if (Am* const am = std::get_if<Am>(&entity_)) return am->send(sdu);
     return std::get<Um>(entity_).tx.send(sdu);
+  }
+  // pollPDU of AM from the next PDU on; 0: infinity. UM has none.
+  void set_poll_pdu(std::uint16_t poll_pdu) {
+    if (Am* const am = std::get_if<Am>(&entity_)) am->set_poll_pdu(poll_pdu);
   }
   // Calls use(entity) with the sending entity, for MAC: Am or UmSend. Cell::settle() has to know of each PDU that is
   // pulled.

@@ -37,11 +37,21 @@ struct RadioUe {
   ran::mac::Downlink<MbufBuffer> downlink;
   ran::mac::ChannelMap places;  // uplink: of each LCID in `channels`
   ran::mac::DemuxCounters demux;
-  std::uint16_t place = kNoPlace;  // in DownlinkSlots
-  bool changed = false;            // what waits has changed: the UE is in the list of the cell
+  bool begins_anew = false;  // MAC was reset: what HARQ still sends in the downlink is of before
+  bool changed = false;      // what waits has changed: the UE is in the list of the cell
   RadioUe* next_changed = nullptr;
-  bool waits_for_place = false;  // it is in the list of DownlinkSlots
-  RadioUe* next_waiting = nullptr;
+  bool arrived = false;  // it came or has another C-RNTI: the UE is in another list of the cell
+  RadioUe* next_arrived = nullptr;
+  std::uint16_t downlink_place = kNoPlace;  // in DownlinkSlots
+  std::uint16_t downlink_ndis = 0;          // of its HARQ processes, while it has no place
+  bool waits_for_downlink_place = false;
+  RadioUe* next_without_downlink = nullptr;
+  bool stalled = false;  // it is in the list of DownlinkSlots: RLC lets nothing of what waits go
+  RadioUe* next_stalled = nullptr;
+  std::uint16_t uplink_place = kNoPlace;  // in UplinkSlots
+  std::uint16_t uplink_ndis = 0;          // as downlink_ndis
+  bool waits_for_uplink_place = false;
+  RadioUe* next_without_uplink = nullptr;
   unsigned size = 0;
   std::array<LogicalChannel*, kMostChannels> channels;
 };

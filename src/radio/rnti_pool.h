@@ -37,6 +37,10 @@ class RntiPool {
     Rnti rnti_;
   };
 
+  // `last`: as if this one had been taken last. A gNB that begins again takes a random one, so that UEs that are still
+  // there most likely see another C-RNTI.
+  explicit RntiPool(std::uint16_t last = 0) : last_(last % (kLast + 1)) {}
+
   // Nothing: all are taken.
   [[nodiscard]] std::optional<Held> take() {
     if (taken_ == kLast) return std::nullopt;
@@ -56,7 +60,7 @@ class RntiPool {
   }
 
   std::vector<bool> is_taken_ = std::vector<bool>(std::size_t{kLast} + 1);
-  std::uint16_t last_ = 0;  // the one taken last
+  std::uint16_t last_;  // the one taken last
   unsigned taken_ = 0;
 };
 

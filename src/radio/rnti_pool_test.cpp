@@ -26,6 +26,12 @@ TEST(RntiPool, one_that_was_given_back_is_taken_last) {
   EXPECT_EQ(pool.take()->value().value, 1);
 }
 
+TEST(RntiPool, it_may_go_on_from_any_place) {
+  EXPECT_EQ(RntiPool(500).take()->value().value, 501);
+  EXPECT_EQ(RntiPool(RntiPool::kLast).take()->value().value, RntiPool::kFirst);
+  EXPECT_EQ(RntiPool(0xFFFF).take()->value().value, 0xFFFF % (RntiPool::kLast + 1) + 1);
+}
+
 TEST(RntiPool, when_all_are_taken_there_is_none) {
   RntiPool pool;
   std::vector<RntiPool::Held> all;

@@ -26,16 +26,19 @@ inline ran::BearerConfig bearer(RlcMode mode, std::uint8_t sn_bits = 12, std::ui
 // One end. SDUs carry their number in their first four octets.
 class End {
  public:
-  explicit End(const ran::BearerConfig& config, unsigned mbufs = 1023, std::size_t max_sdus = 512)
-      : pool(mbufs), cell({.pool = pool.get(), .max_sdus = max_sdus, .ticks_per_ms = kMs}, stats) {
+  explicit End(const ran::BearerConfig& config, unsigned mbufs = 1023, std::size_t max_sdus = 512,
+               std::size_t max_segments = 512)
+      : pool(mbufs),
+        cell({.pool = pool.get(), .max_sdus = max_sdus, .max_segments = max_segments, .ticks_per_ms = kMs}, stats) {
     cell.attach(ShardId{2}, 4);
     auto made = cell.make({&config, 1});
     EXPECT_TRUE(made);
-    cell.attach(*made);
+    cell.attach(*made, 0);
   }
   ~End() {
     release();
     EXPECT_EQ(cell.held(), 0U);
+    EXPECT_EQ(stats.rlc_unacked.get(), 0U);
     EXPECT_EQ(pool.in_use(), 0U);
     EXPECT_TRUE(cell.idle());
   }
@@ -44,11 +47,18 @@ class End {
     cell.detach(BearerId{kId}, out);
   }
   LogicalChannel& channel() { return *cell.find(kId); }
+  void reestablish() {
+    auto rnti = cell.take_rnti();
+    ASSERT_TRUE(rnti);
+    cell.reestablish(channel(), *rnti, now);
+  }
 
   bool send(const Bytes& sdu) {
     if (!cell.has_room() || channel().room() == 0) return false;
     MbufBuffer buffer(pool.make(sdu));
-    return buffer && cell.send(channel(), buffer);
+    const bool sent = buffer && cell.send(channel(), buffer);
+    EXPECT_EQ(stats.rlc_unacked.get(), cell.held());
+    return sent;
   }
   Bytes pull(std::size_t grant) {
     Bytes out(grant);

@@ -1,5 +1,5 @@
-// The one flag that ends `run` and `ue`: set by SIGINT, SIGTERM, SIGHUP, the control method stop, or the end of
-// --duration.
+// The one flag that ends `run`, `ue`, `phy` and the other programs that serve: set by SIGINT, SIGTERM, SIGHUP, the
+// control method stop, or the end of --duration.
 #pragma once
 
 #include <atomic>

@@ -6,16 +6,13 @@
 
 #include "wire/airhdr.h"
 #include "wire/ethernet.h"
-#include "wire/ipv4.h"
 #include "wire/pdcp.h"
 #include "wire/rlc.h"
-#include "wire/udp.h"
 
 namespace splitplane::tap {
 namespace {
 
 using Octets = std::span<const std::uint8_t>;
-constexpr std::size_t kMostPayload = 0xffff - 28;  // of a UDP datagram
 
 // Octets of the RLC header of a complete SDU; nothing for control and segments.
 std::optional<std::size_t> complete_sdu_header(const wire::airhdr::Header& air, Octets pdu) {
@@ -96,28 +93,11 @@ std::optional<AirView::Frame> AirView::translate(Octets frame, std::uint32_t ori
   const Framing framing = is_pdcp ? pdcp_framing(*air, *ue, secured) : rlc_framing(*air, *ue);
 
   const std::size_t payload = framing.bytes + pdu.size() + missing;  // its length before the copy was cut
-  if (payload > kMostPayload) return std::nullopt;
+  if (payload > kMostFramingPayload) return std::nullopt;
   made_.resize(kMostViewBytes + pdu.size());
   const wire::MutableOctets out(made_);
 
-  const std::uint32_t id = air->bearer.value;
-  const std::array<std::uint8_t, 6> ue_mac{2,
-                                           0,
-                                           static_cast<std::uint8_t>(id >> 24),
-                                           static_cast<std::uint8_t>(id >> 16),
-                                           static_cast<std::uint8_t>(id >> 8),
-                                           static_cast<std::uint8_t>(id)};
-  constexpr std::array<std::uint8_t, 6> kGnbMac{2, 1, 0, 0, 0, 0};
-  const bool down = air->direction == Direction::kDownlink;
-  std::size_t n =
-      wire::ethernet::write(out, down ? ue_mac : kGnbMac, down ? kGnbMac : ue_mac, wire::ethernet::kTypeIpv4);
-  wire::ipv4::Header ip;
-  ip.ttl = 64;
-  ip.protocol = wire::ipv4::kProtocolUdp;
-  ip.source = down ? 0x7f000001 : 0x7f000002;
-  ip.destination = down ? 0x7f000002 : 0x7f000001;
-  n += wire::ipv4::write(out.subspan(n), ip, wire::udp::kHeaderBytes + payload);
-  n += wire::udp::write(out.subspan(n), kFramingPort, kFramingPort, payload);
+  std::size_t n = write_framing_headers(out, air->direction, air->bearer.value, payload);
   std::copy_n(framing.octets.begin(), framing.bytes, made_.begin() + static_cast<std::ptrdiff_t>(n));
   n += framing.bytes;
   std::copy(pdu.begin(), pdu.end(), made_.begin() + static_cast<std::ptrdiff_t>(n));

@@ -11,14 +11,14 @@
 #include <unordered_map>
 #include <vector>
 
+#include "tap/framing_headers.h"
 #include "tap/secured_drbs.h"
 #include "tap/settings.h"
 
 namespace splitplane::tap {
 
-inline constexpr std::uint16_t kFramingPort = 9999;
 // The most octets that a view puts in front of the PDU: Ethernet, IPv4, UDP, framing.
-inline constexpr std::size_t kMostViewBytes = 14 + 20 + 8 + 27;
+inline constexpr std::size_t kMostViewBytes = kFramingHeaderBytes + 27;
 
 class AirView {
  public:

@@ -12,6 +12,11 @@ namespace {
          a.acknowledged == b.acknowledged && a.arq == b.arq && a.security == b.security;
 }
 
+// Full mode at both times, with the same logical channel, or at neither.
+[[nodiscard]] bool same_channel(const std::optional<RadioPlace>& a, const std::optional<RadioPlace>& b) {
+  return a.has_value() == b.has_value() && (!a || a->lcid == b->lcid);
+}
+
 // The same tunnel and modes, and other keys.
 [[nodiscard]] bool is_rekeyed(const ran::BearerConfig& before, const ran::BearerConfig& now) {
   if (!before.security || !now.security || before.security->key == now.security->key) return false;
@@ -31,8 +36,8 @@ constexpr std::uint32_t kAboveAll = 0xffffffff;
 }  // namespace
 
 void BearerWatch::see(const ran::BearerConfig& config, const Numbers& numbers,
-                      const std::optional<app::InSession>& session) {
-  const auto entered = known_.try_emplace(config.id, Known{config, numbers, session, round_});
+                      const std::optional<app::InSession>& session, const std::optional<RadioPlace>& radio) {
+  const auto entered = known_.try_emplace(config.id, Known{config, numbers, session, radio, round_});
   const bool is_new = entered.second;
   Known& known = entered.first->second;
   const auto note = [&](BearerChange::Kind kind) {
@@ -42,18 +47,21 @@ void BearerWatch::see(const ran::BearerConfig& config, const Numbers& numbers,
     if (!is_new) change.before = known.config;
     if (kind != BearerChange::Kind::kUpdate) change.numbers = numbers;
     change.session = session;
+    change.radio = radio;
   };
   if (is_new) return note(BearerChange::Kind::kEstablish);
-  if (known.numbers.rlc_epoch != numbers.rlc_epoch && is_rekeyed(known.config, config)) {
+  const bool header_mode = !known.radio && !radio;
+  if (header_mode && known.numbers.rlc_epoch != numbers.rlc_epoch && is_rekeyed(known.config, config)) {
     note(BearerChange::Kind::kRekey);
-  } else if (!same_modes(known.config, config) || went_back(known.numbers, numbers)) {
+  } else if (!same_modes(known.config, config) || !same_channel(known.radio, radio) ||
+             went_back(known.numbers, numbers)) {
     note(BearerChange::Kind::kEstablish);
   } else if (known.numbers.rlc_epoch != numbers.rlc_epoch) {
     note(BearerChange::Kind::kReestablish);
-  } else if (known.config != config || known.session != session || known.is_stale) {
+  } else if (known.config != config || known.session != session || known.radio != radio || known.is_stale) {
     note(BearerChange::Kind::kUpdate);
   }
-  known = {config, numbers, session, round_};
+  known = {config, numbers, session, radio, round_};
 }
 
 void BearerWatch::undo(const BearerChange& change) {
@@ -62,7 +70,8 @@ void BearerWatch::undo(const BearerChange& change) {
     // If the identity comes back, it is that of another bearer.
     known_.try_emplace(change.config.id, Known{.config = change.config,
                                                .numbers = {.pdcp_downlink = kAboveAll, .pdcp_uplink = kAboveAll},
-                                               .session = {}});
+                                               .session = {},
+                                               .radio = {}});
     return;
   }
   const auto at = known_.find(change.config.id);
@@ -83,15 +92,18 @@ void BearerWatch::undo(const BearerChange& change) {
 }
 
 std::vector<BearerChange> BearerWatch::finish() {
+  std::vector<BearerChange> changes;
   for (auto at = known_.begin(); at != known_.end();) {
     if (at->second.round == round_) {
       ++at;
       continue;
     }
-    changes_.push_back({BearerChange::Kind::kRelease, at->second.config, {}, {}});
+    changes.push_back({BearerChange::Kind::kRelease, at->second.config, {}, {}});
     at = known_.erase(at);
   }
-  return break_off();
+  const std::vector<BearerChange> seen = break_off();
+  changes.insert(changes.end(), seen.begin(), seen.end());
+  return changes;
 }
 
 std::vector<BearerChange> BearerWatch::break_off() {

@@ -12,21 +12,34 @@
 
 namespace splitplane::ue {
 
+// Where a bearer of full mode is on the air: the C-RNTI of its UE, and its logical channel there.
+struct RadioPlace {
+  std::uint16_t rnti = 0;
+  std::uint32_t lcid = 0;
+
+  friend bool operator==(const RadioPlace&, const RadioPlace&) = default;
+};
+
 struct BearerChange {
-  // kReestablish: RLC AM alone; kRekey: other keys, and RLC AM with them.
+  // kReestablish: RLC AM alone; kRekey: other keys, and RLC AM with them. In full mode other keys are another
+  // bearer: kEstablish.
   enum class Kind : std::uint8_t { kEstablish, kReestablish, kRekey, kUpdate, kRelease };
   Kind kind = Kind::kEstablish;
   ran::BearerConfig config;  // kRelease: the configuration before
   ran::BearerConfig before;  // of a known bearer: the configuration before; otherwise, and for kRelease, id 0
   Numbers numbers;           // kEstablish, kReestablish, kRekey
   std::optional<app::InSession> session = {};  // of several bearers; not with kRelease
+  std::optional<RadioPlace> radio = {};        // full mode; not with kRelease
 };
 
 class BearerWatch {
  public:
   // One bearer of the gNB's list. A bearer whose modes changed, or whose numbers fell, was released and made anew.
-  void see(const ran::BearerConfig& config, const Numbers& numbers, const std::optional<app::InSession>& session = {});
-  // The list is complete: returns the changes. Bearers that were not seen since the last call are gone.
+  // In full mode, bearers of a UE that has another C-RNTI are updated, those whose epoch changed re-established.
+  void see(const ran::BearerConfig& config, const Numbers& numbers, const std::optional<app::InSession>& session = {},
+           const std::optional<RadioPlace>& radio = {});
+  // The list is complete: returns the changes. Bearers that were not seen since the last call are gone; their releases
+  // come first, because a new bearer may need their place.
   [[nodiscard]] std::vector<BearerChange> finish();
   // The list broke off: returns the changes seen so far. No bearer counts as gone.
   [[nodiscard]] std::vector<BearerChange> break_off();
@@ -41,6 +54,7 @@ class BearerWatch {
     ran::BearerConfig config;
     Numbers numbers;
     std::optional<app::InSession> session;
+    std::optional<RadioPlace> radio;
     std::uint64_t round = 0;
     bool is_stale = false;  // its last kUpdate could not be made
   };

@@ -42,6 +42,7 @@ class Tun {
   [[nodiscard]] Expected<void> add_default_route(bool v6);
   [[nodiscard]] std::size_t address_count() const { return addresses_.size(); }
   [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] int descriptor() const { return fd_; }  // readable while read() has a packet
 
  private:
   Tun(int fd, std::string name, unsigned interface, Netlink netlink)

@@ -1,21 +1,15 @@
 // A real TUN device in a separate network namespace. It needs CAP_NET_ADMIN and /dev/net/tun; otherwise it is skipped.
 #include "ue/tun.h"
 
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <net/if.h>
-#include <netinet/in.h>
-#include <sched.h>
 #include <sys/ioctl.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <functional>
-#include <thread>
 
+#include "ue/test_namespace.h"
 #include "ue/ue_addresses.h"
 #include "ue/ue_test_frames.h"
 
@@ -23,37 +17,6 @@ namespace splitplane::ue {
 namespace {
 
 using namespace test;
-
-// Runs `body` on a thread in a network namespace that ends with the thread. Returns false if the kernel does not allow
-// that.
-bool in_own_namespace(const std::function<void()>& body) {
-  bool entered = false;
-  std::thread([&] {
-    entered = ::unshare(CLONE_NEWNET) == 0 && ::access("/dev/net/tun", R_OK | W_OK) == 0;
-    if (entered) body();
-  }).join();
-  return entered;
-}
-
-constexpr const char* kNeedsRoot =
-    "NOT TESTED: a TUN device needs root (CAP_NET_ADMIN, CAP_SYS_ADMIN) and /dev/net/tun";
-
-struct Socket {
-  explicit Socket(int family) : fd(::socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
-    const timeval limit{2, 0};
-    ::setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-  }
-  ~Socket() { ::close(fd); }
-  int fd;
-};
-
-sockaddr_in v4(const char* address, std::uint16_t port) {
-  sockaddr_in a{};
-  a.sin_family = AF_INET;
-  a.sin_port = htons(port);
-  ::inet_pton(AF_INET, address, &a.sin_addr);
-  return a;
-}
 
 // 0, or the reason for which the kernel does not let us bind to `address`.
 int bind_error(const char* address) {

@@ -4,6 +4,14 @@
 
 namespace splitplane::ue {
 
+void UeAddresses::follow(const std::vector<BearerChange>& changes) {
+  for (const bool releases : {false, true}) {
+    for (const BearerChange& one : changes) {
+      if ((one.kind == BearerChange::Kind::kRelease) == releases) follow(one);
+    }
+  }
+}
+
 void UeAddresses::follow(const BearerChange& change) {
   if (change.kind == BearerChange::Kind::kRelease) return remove(change.config);
   const bool known = change.before.id.value != 0;

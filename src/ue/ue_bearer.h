@@ -14,13 +14,15 @@
 namespace splitplane::ue {
 
 class UeSession;
+struct TerminalChannel;
 
 // The gNB's numbers when this side learns of a bearer: COUNTs of PDCP, SNs of RLC with or without modulus.
 struct Numbers {
   std::uint32_t pdcp_downlink = 0, rlc_downlink = 0;  // next to be sent
   std::uint32_t pdcp_uplink = 0, rlc_uplink = 0;      // next to be received
-  std::uint8_t rlc_epoch = 0;                         // of an acknowledged bearer
-  std::uint32_t rlc_unacked = 0;                      // SDUs of it from the oldest one not acknowledged to the next one
+  std::uint8_t rlc_epoch = 0;                         // of an acknowledged bearer, or of its keys
+  std::uint32_t rlc_unacked = 0;  // SDUs of it from the oldest one not acknowledged to the next one; full mode: SDUs
+                                  // that RLC has, sent or not
 };
 
 // received = delivered + dropped + control + held by PDCP.
@@ -46,6 +48,7 @@ struct UeBearer {
   datapath::SecuredBearer* secured = nullptr;  // with security: PDCP; absent if there are no keys
   UeSession* session = nullptr;                // of several bearers; nullptr: the bearer is a session by itself
   ran::sdap::DrbId drb{};                      // in `session`
+  TerminalChannel* channel = nullptr;          // full mode: its RLC entity (ue/terminal)
   SnTracker rlc_rx;                            // AM only: complete UM and TM SDUs have no SN
   std::optional<std::uint8_t> epoch;           // the epoch of these SNs from airhdr; absent: no PDU came yet
   SnTracker pdcp_rx;

@@ -134,6 +134,17 @@ TEST(BearerWatch, says_once_what_is_new_and_once_what_is_gone) {
   EXPECT_EQ(watch.size(), 1U);
 }
 
+TEST(BearerWatch, releases_come_first) {
+  BearerWatch watch;
+  watch.see(numbered(0), {});
+  (void)watch.finish();
+  watch.see(numbered(1), {});
+  const auto changes = watch.finish();
+  ASSERT_EQ(changes.size(), 2U);
+  EXPECT_EQ(changes[0].kind, Kind::kRelease);
+  EXPECT_EQ(changes[1].kind, Kind::kEstablish);
+}
+
 TEST(BearerWatch, a_list_that_broke_off_releases_nobody) {
   BearerWatch watch;
   watch.see(numbered(0), {});
@@ -168,6 +179,42 @@ TEST(BearerWatch, tells_a_modified_bearer_from_one_that_was_made_anew) {
   changes = watch.finish();
   ASSERT_EQ(changes.size(), 1U);
   EXPECT_EQ(changes[0].kind, Kind::kEstablish);
+}
+
+TEST(BearerWatch, another_c_rnti_is_an_update_and_with_another_epoch_a_new_beginning) {
+  BearerWatch watch;
+  watch.see(numbered(0), {.rlc_epoch = 1}, {}, RadioPlace{17, 4});
+  watch.see(numbered(1), {.rlc_epoch = 1}, {}, RadioPlace{17, 5});
+  auto changes = watch.finish();
+  ASSERT_EQ(changes.size(), 2U);
+  EXPECT_EQ(changes[1].radio, (RadioPlace{17, 5}));
+  watch.see(numbered(0), {.rlc_epoch = 2}, {}, RadioPlace{18, 4});
+  watch.see(numbered(1), {.rlc_epoch = 1}, {}, RadioPlace{18, 5});
+  changes = watch.finish();
+  ASSERT_EQ(changes.size(), 2U);
+  EXPECT_EQ(changes[0].kind, Kind::kReestablish);
+  EXPECT_EQ(changes[0].radio, (RadioPlace{18, 4}));
+  EXPECT_EQ(changes[1].kind, Kind::kUpdate);
+  EXPECT_EQ(changes[1].radio, (RadioPlace{18, 5}));
+  watch.undo(changes[1]);
+  watch.see(numbered(0), {.rlc_epoch = 2}, {}, RadioPlace{18, 4});
+  watch.see(numbered(1), {.rlc_epoch = 1}, {}, RadioPlace{18, 5});
+  changes = watch.finish();
+  ASSERT_EQ(changes.size(), 1U) << "what could not be made comes again";
+  EXPECT_EQ(changes[0].kind, Kind::kUpdate);
+}
+
+TEST(BearerWatch, another_logical_channel_or_another_mode_of_the_worker_is_a_new_bearer) {
+  BearerWatch watch;
+  watch.see(numbered(0), {}, {}, RadioPlace{17, 4});
+  (void)watch.finish();
+  for (const std::optional<RadioPlace>& next : {std::optional(RadioPlace{17, 5}), std::optional<RadioPlace>()}) {
+    watch.see(numbered(0), {}, {}, next);
+    const auto changes = watch.finish();
+    ASSERT_EQ(changes.size(), 1U);
+    EXPECT_EQ(changes[0].kind, Kind::kEstablish);
+    EXPECT_EQ(changes[0].radio, next);
+  }
 }
 
 TEST(BearerWatch, a_flow_that_moves_is_a_change_of_both_bearers_and_no_new_beginning) {
@@ -219,6 +266,20 @@ TEST(BearerWatch, tells_other_keys_of_a_bearer_from_another_bearer) {
   secured.security->key = 8;
   secured.security->drb = 2;
   EXPECT_EQ(kind_of(secured, {.pdcp_downlink = 8, .rlc_epoch = 7}), Kind::kEstablish);
+}
+
+TEST(BearerWatch, other_keys_in_full_mode_are_another_bearer) {
+  BearerWatch watch;
+  auto secured = numbered(0);
+  secured.security = ran::SecurityConfig{.key = 3};
+  watch.see(secured, {.rlc_epoch = 4}, {}, RadioPlace{17, 4});
+  (void)watch.finish();
+  secured.security->key = 5;
+  watch.see(secured, {.rlc_epoch = 5}, {}, RadioPlace{18, 4});
+  const auto changes = watch.finish();
+  ASSERT_EQ(changes.size(), 1U);
+  EXPECT_EQ(changes[0].kind, Kind::kEstablish);
+  EXPECT_EQ(changes[0].before.security->key, 3U);
 }
 
 TEST(BearerWatch, brings_a_change_again_that_could_not_be_made) {

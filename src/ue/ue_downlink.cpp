@@ -18,7 +18,7 @@ namespace {
 // One PDU on its way up the layers of a bearer. Each step removes its header from `pdu`, or returns why it cannot.
 class Climb {
  public:
-  Climb(UeBearer& bearer, datapath::Arq& arq, UeEndMarkers& due, Octets pdu)
+  Climb(UeBearer& bearer, datapath::Arq* arq, UeEndMarkers& due, Octets pdu)
       : bearer_(bearer), arq_(arq), due_(due), counters_(bearer.downlink), pdu_(pdu) {}
 
   [[nodiscard]] UeOutcome rlc() {
@@ -108,7 +108,7 @@ class Climb {
     if (header.reason == wire::Reason::rlc_not_data) {
       const auto status = wire::rlc::parse_status(pdu_, sn_bits);
       if (bearer_.arq != nullptr) {
-        (void)arq_.receive_status(*bearer_.arq, pdu_, rte_rdtsc());
+        (void)arq_->receive_status(*bearer_.arq, pdu_, rte_rdtsc());
         return UeOutcome::rlc_control;
       }
       return status ? UeOutcome::rlc_control : outcome_of(status.reason);
@@ -137,7 +137,7 @@ class Climb {
   // Full RLC answers polls itself, when they are due.
   [[nodiscard]] UeOutcome rlc_acknowledged(const wire::rlc::AmHeader& header) {
     if (header.si != wire::rlc::Segment::kComplete) return UeOutcome::rlc_segment;
-    switch (arq_.receive(*bearer_.arq, pdu_, rte_rdtsc())) {
+    switch (arq_->receive(*bearer_.arq, pdu_, rte_rdtsc())) {
       case ran::rlc::Received::kDelivered:
         pdu_ = pdu_.subspan(header.header_bytes);
         return UeOutcome::ok;
@@ -150,7 +150,7 @@ class Climb {
   }
 
   UeBearer& bearer_;
-  datapath::Arq& arq_;
+  datapath::Arq* arq_;  // not for SDUs
   UeEndMarkers& due_;
   DownlinkCounters& counters_;
   Octets pdu_;
@@ -174,7 +174,7 @@ class Climb {
 // link failure, and no SDU is given up that the gNB sends again.
 void UeDownlink::wait_for_gnb(UeBearer& bearer) {
   const std::uint64_t now = rte_rdtsc();
-  arq_.await_peer(*bearer.arq, now);
+  arq_->await_peer(*bearer.arq, now);
   if (pdcp_ != nullptr) pdcp_->pause_reordering(*bearer.secured, now);
 }
 

@@ -21,7 +21,9 @@ class UeDownlink {
   };
 
   // `due`: end markers that RDI makes due go there.
-  UeDownlink(UeBearers& bearers, datapath::Arq& arq, UeEndMarkers& due) : bearers_(bearers), arq_(arq), due_(due) {}
+  UeDownlink(UeBearers& bearers, datapath::Arq& arq, UeEndMarkers& due) : bearers_(bearers), arq_(&arq), due_(due) {}
+  // For receive_sdu() alone: full mode, where no frames come.
+  UeDownlink(UeBearers& bearers, UeEndMarkers& due) : bearers_(bearers), due_(due) {}
 
   // With a file of keys: PDCP of secured bearers.
   void take_pdcp(datapath::WorkerPdcp& pdcp) { pdcp_ = &pdcp; }
@@ -36,7 +38,7 @@ class UeDownlink {
   void wait_for_gnb(UeBearer& bearer);
 
   UeBearers& bearers_;
-  datapath::Arq& arq_;
+  datapath::Arq* arq_ = nullptr;
   UeEndMarkers& due_;
   datapath::WorkerPdcp* pdcp_ = nullptr;
 };

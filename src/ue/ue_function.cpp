@@ -2,72 +2,11 @@
 
 #include <rte_cycles.h>
 
+#include "ue/pdcp_counts.h"
+#include "ue/pdcp_outcome.h"
 #include "wire/sdap.h"
 
 namespace splitplane::ue {
-namespace {
-
-UeOutcome refused_as(ran::pdcp::RxOutcome outcome) {
-  using ran::pdcp::RxOutcome;
-  switch (outcome) {
-    case RxOutcome::malformed:
-      return UeOutcome::pdu_too_short;
-    case RxOutcome::hfn_negative:
-    case RxOutcome::count_out_of_range:
-      return UeOutcome::pdcp_count_wrong;
-    case RxOutcome::integrity_failed:
-      return UeOutcome::pdcp_integrity_failed;
-    case RxOutcome::too_old:
-      return UeOutcome::pdcp_old;
-    case RxOutcome::duplicate:
-      return UeOutcome::pdcp_duplicate;
-    case RxOutcome::no_memory:
-      return UeOutcome::pdcp_no_memory;
-    case RxOutcome::crypto_failed:
-      return UeOutcome::pdcp_crypto_failed;
-    case RxOutcome::suspended:
-    case RxOutcome::keys_changed:
-      return UeOutcome::pdcp_keys_changed;
-    case RxOutcome::control:
-    case RxOutcome::unknown_control:
-    case RxOutcome::bad_status_report:
-      return UeOutcome::pdcp_control;
-    case RxOutcome::accepted:
-      break;
-  }
-  return UeOutcome::ok;
-}
-
-UeOutcome not_sent_as(ran::pdcp::TxOutcome outcome) {
-  using ran::pdcp::TxOutcome;
-  switch (outcome) {
-    case TxOutcome::sdu_empty:
-      return UeOutcome::pdu_too_short;
-    case TxOutcome::sdu_too_large:
-      return UeOutcome::pdcp_sdu_too_large;
-    case TxOutcome::count_exhausted:
-      return UeOutcome::count_exhausted;
-    case TxOutcome::window_full:
-    case TxOutcome::no_credit:
-      return UeOutcome::rlc_window_full;
-    case TxOutcome::crypto_failed:
-      return UeOutcome::pdcp_crypto_failed;
-    default:
-      return UeOutcome::pdcp_no_memory;
-  }
-}
-
-// The COUNTs of an entity go on where those of its predecessor with the same keys ended.
-void go_on(datapath::SecuredBearer& fresh, const datapath::SecuredBearer& old) {
-  if (fresh.security.key != old.security.key || fresh.security.drb != old.security.drb) return;
-  auto& tx = fresh.entity.tx();
-  auto& rx = fresh.entity.rx();
-  tx.set_tx_next(Count{std::max(tx.tx_next(), old.entity.tx().tx_next())});
-  rx.set_rx_deliv(Count{std::max(rx.rx_deliv(), old.entity.rx().rx_deliv())});
-}
-
-}  // namespace
-
 using datapath::Burst;
 using datapath::kBurst;
 

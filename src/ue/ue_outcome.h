@@ -40,6 +40,7 @@ namespace splitplane::ue {
   X(not_ip, "SDU that is neither IPv4 nor IPv6")                                             \
   X(tun_full, "the kernel had no room for the packet")                                       \
   X(tun_refused, "the kernel refused the packet")                                            \
+  X(sunk, "the UE has no place at the TUN device: counted and freed (full mode)")            \
   X(source_link_local, "the kernel's own packet, from a link-local or unspecified address")  \
   X(source_unknown, "no bearer has this source address")                                     \
   X(packet_too_long, "packet longer than the air port's MTU allows")                         \

@@ -10,23 +10,6 @@ namespace {
 // The order of UeFunction::queues().
 constexpr std::size_t kAirQueue = 0, kTunQueue = 1;
 
-DirectionReport sum(const std::array<Counter, kUeOutcomeCount>& outcomes, const Counter& received) {
-  DirectionReport report{.received = received.get()};
-  for (std::size_t i = 0; i < outcomes.size(); ++i) {
-    const auto outcome = static_cast<UeOutcome>(i);
-    const std::uint64_t n = outcomes[i].get();
-    if (outcome == UeOutcome::ok) {
-      report.good = n;
-    } else if (outcome == UeOutcome::rlc_control) {
-      report.consumed = n;
-    } else if (n != 0) {
-      report.dropped += n;
-      report.drops.emplace_back(name_of(outcome), n);
-    }
-  }
-  return report;
-}
-
 void add_air(UeReport& report, const UeWorker::Air& air) {
   if (air.downlink != nullptr) {
     report.air_downlink = {air.downlink->counters(), air.downlink->impairments()};
@@ -39,8 +22,8 @@ void add_air(UeReport& report, const UeWorker::Air& air) {
 }
 
 UeReport take(const UeBearers& bearers, const UeStats& stats, const datapath::WorkerStats& worker, std::size_t limit) {
-  UeReport report{.downlink = sum(stats.downlink, worker.received[kAirQueue]),
-                  .uplink = sum(stats.uplink, worker.received[kTunQueue]),
+  UeReport report{.downlink = direction_report(stats.downlink, worker.received[kAirQueue].get()),
+                  .uplink = direction_report(stats.uplink, worker.received[kTunQueue].get()),
                   .end_markers = stats.end_markers.get(),
                   .status_sent = stats.status_sent.get(),
                   .status_lost = stats.status_lost.get(),
@@ -79,6 +62,23 @@ UeReport take(const UeBearers& bearers, const UeStats& stats, const datapath::Wo
 }
 
 }  // namespace
+
+DirectionReport direction_report(const std::array<Counter, kUeOutcomeCount>& outcomes, std::uint64_t received) {
+  DirectionReport report{.received = received};
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    const auto outcome = static_cast<UeOutcome>(i);
+    const std::uint64_t n = outcomes[i].get();
+    if (outcome == UeOutcome::ok) {
+      report.good = n;
+    } else if (outcome == UeOutcome::rlc_control || outcome == UeOutcome::sunk) {
+      report.consumed += n;
+    } else if (n != 0) {
+      report.dropped += n;
+      report.drops.emplace_back(name_of(outcome), n);
+    }
+  }
+  return report;
+}
 
 Expected<UeReport> take_report(UeWorker& worker, std::size_t bearer_limit) {
   auto report = std::make_shared<UeReport>();

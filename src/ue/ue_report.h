@@ -14,13 +14,17 @@ namespace splitplane::ue {
 struct DirectionReport {
   std::uint64_t received = 0;  // counted by the queue
   std::uint64_t good = 0;      // delivered to the kernel, or accepted by the port
-  std::uint64_t consumed = 0;  // RLC control
+  std::uint64_t consumed = 0;  // RLC control; in full mode what UEs without the TUN device received
   std::uint64_t dropped = 0;
   std::uint64_t held = 0;                                         // by PDCP of secured bearers, now
   std::vector<std::pair<std::string_view, std::uint64_t>> drops;  // by reason, none with 0
 
   [[nodiscard]] bool balanced() const { return received == good + consumed + dropped + held; }
 };
+
+// Without `held`. RLC control and `sunk` are `consumed`.
+[[nodiscard]] DirectionReport direction_report(const std::array<Counter, kUeOutcomeCount>& outcomes,
+                                               std::uint64_t received);
 
 struct AirReport : phy::AirCounters {
   phy::Impairments impairments;  // those in force

@@ -19,7 +19,9 @@ void UeSession::configure(UeBearer& bearer, const app::InSession& place) {
 }
 
 void UeSession::join(UeBearer& bearer, const app::InSession& place) {
-  if (at(place.drb) == nullptr) ++bearers_;
+  UeBearer* const before = at(place.drb);
+  if (before == nullptr) ++bearers_;
+  if (before != nullptr && before != &bearer) before->session = nullptr;  // else it would outlive the session
   entity_.release_drb(place.drb);
   by_drb_[place.drb.value] = &bearer;
   bearer.session = this;

@@ -152,6 +152,15 @@ TEST_F(UeSessionTest, a_session_without_its_default_bearer_drops) {
   EXPECT_EQ(sent(), "source_unknown");
 }
 
+TEST_F(UeSessionTest, a_bearer_whose_drb_another_one_takes_is_in_no_session_any_more) {
+  make();
+  sessions_.join(the(kSecond), place(1, {}));
+  EXPECT_EQ(the(kFirst).session, nullptr);
+  release(kSecond);
+  EXPECT_EQ(sessions_.size(), 0U);
+  release(kFirst);
+}
+
 TEST_F(UeSessionTest, what_waits_to_be_sent_goes_with_its_bearer) {
   make(true);
   EXPECT_EQ(receive(kSecond, 0, 0x85), UeOutcome::ok);

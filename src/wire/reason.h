@@ -79,7 +79,12 @@ namespace splitplane::wire {
   X(mac_nr_no_signature, "datagram that does not begin with the signature of mac-nr")                      \
   X(mac_nr_truncated, "mac-nr framing ends before the tag that the MAC PDU follows")                       \
   X(mac_nr_bad_value, "mac-nr framing with a radio type, direction or RNTI type that there is not")        \
-  X(mac_nr_tag_unknown, "mac-nr framing with a tag whose length is not known")
+  X(mac_nr_tag_unknown, "mac-nr framing with a tag whose length is not known")                             \
+  X(dci_bad_size, "DCI of another size than its formats have in this cell")                                \
+  X(dci_other_format, "DCI of another format than asked for")                                              \
+  X(dci_bad_allocation, "DCI with PRBs that its bandwidth part does not have")                             \
+  X(dci_bad_padding, "DCI whose padding is not zero")                                                      \
+  X(dci_hopping, "DCI 0_0 with frequency hopping, which is not offered")
 
 SPLITPLANE_OUTCOMES(Reason, SPLITPLANE_WIRE_REASONS)
 

@@ -3,9 +3,11 @@
 // parsers accepted.
 #pragma once
 
+#include <array>
 #include <cstdlib>
 
 #include "wire/airhdr.h"
+#include "wire/dci.h"
 #include "wire/gtpu_messages.h"
 #include "wire/mac.h"
 #include "wire/mac_ce.h"
@@ -124,6 +126,26 @@ inline unsigned parse_mac_all(Octets in, Direction direction) {
   }
   require(octets + cursor.rest().size() == in.size());
   require(cursor.reason() != Reason::ok || cursor.rest().empty());
+  return n;
+}
+
+// What a DCI parser accepts, the writer writes as the same bits.
+inline unsigned parse_dci_all(Octets in) {
+  unsigned n = 0;
+  const auto same = [in](const auto& format, const dci::Bandwidth& b) {
+    std::array<std::uint8_t, 8> again{};
+    const unsigned bits = dci::write(again, *format, b);
+    require(bits == dci::size_bits(b));
+    for (unsigned bit = 0; bit < bits; ++bit) require(((in[bit / 8] ^ again[bit / 8]) << bit % 8 & 0x80) == 0);
+    return 1U;
+  };
+  for (const dci::SearchSpace space : {dci::SearchSpace::kCommon, dci::SearchSpace::kUeSpecific}) {
+    for (const dci::Bandwidth b : {dci::Bandwidth{6, 273, space}, dci::Bandwidth{273, 273, space},
+                                   dci::Bandwidth{51, 24, space}, dci::Bandwidth{275, 1, space}}) {
+      if (const auto format = dci::parse_1_0(in, dci::size_bits(b), b)) n += same(format, b);
+      if (const auto format = dci::parse_0_0(in, dci::size_bits(b), b)) n += same(format, b);
+    }
+  }
   return n;
 }
 

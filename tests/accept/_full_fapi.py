@@ -15,7 +15,7 @@ SOURCES = ROOT / "src" / "phy" / "fapi"
 DECODER = ROOT / "tests" / "oracle" / "test_fapi.py"
 MILLION = 1_000_000
 SANITIZERS = {"ASAN_OPTIONS": "detect_stack_use_after_return=1", "UBSAN_OPTIONS": "print_stacktrace=1"}
-KINDS = 18  # of messages, all in one file of fapi_tool
+KINDS = 19  # of messages, all in one file of fapi_tool
 
 # Row of the bench, unit of its figure, and the most that it may be.
 COSTS = {

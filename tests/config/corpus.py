@@ -187,6 +187,68 @@ ue:
       jitter_us: 0x10
 """
 
+FULL = """\
+file_prefix: corpus-full
+key_file: /var/lib/splitplane/corpus.keys
+ports:
+  n3: {device: "net_af_packet0,iface=eth1"}
+n3:
+  - {port: n3, ipv4: 10.100.0.1}
+workers:
+  w0:
+    function: gnb
+    core: 0
+    features: full
+    n3: n3
+    phy:
+      address: 10.9.0.2
+      p5_port: 7801
+      p7_port: 7802
+      local: 10.9.0.1
+      local_p5_port: 7811
+      local_p7_port: 7812
+      phy_id: 3
+      max_datagram: 8972
+      numerology: 0
+      prbs: 52
+      dl_mcs: 28
+      ul_mcs: 0
+      lead_slots: 3
+      feedback_slots: 8
+      request_slots: 10
+      max_retransmissions: 0
+      max_ues: 64
+      max_grants: 4
+"""
+
+PHY = """\
+file_prefix: corpus-phy
+memory: {megabytes: 100, mbufs: 8191}
+phy:
+  local: 10.9.0.2
+  local_p5_port: 7801
+  local_p7_port: 7802
+  address: 10.9.0.1
+  p5_port: 7811
+  p7_port: 7812
+  phy_id: 3
+  max_datagram: 8972
+  core: 1
+  seed: 5
+  downlink: {loss_percent: 5, burst_length: 2.5}
+  uplink: {loss_percent: 1e-1}
+  dci_loss_percent: 1
+  capture: {file: out/mac.pcapng, lost: true, max_mb: 10, files: 2}
+ue:
+  tun: splitue2
+  tun_mtu: 1500
+  default_route: true
+  tun_ues: 0
+  gnb_worker: 1
+  gnb_control: /run/splitplane/corpus.sock
+  key_file: /var/lib/splitplane/corpus.keys
+"""
+
 GEN = """\
 file_prefix: corpus-gen
 memory: {megabytes: 600}
@@ -348,6 +410,8 @@ workers: {w: {function: l2fwd, core: 0, rx: p, tx: p}}
 GOOD = {
     "run": RUN,
     "ue": UE,
+    "full": FULL,
+    "phy": PHY,
     "gen": GEN,
     "replay": REPLAY,
     "small": SMALL,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from card_mistakes import BETWEEN_PARTS_OF_CARD, WRONG_CARD
 from cards_mistakes import BETWEEN_PARTS_OF_CARDS, WRONG_CARDS
-from corpus import GEN, REPLAY, RUN, SMALL, UE, Mistake, edits
+from corpus import FULL, GEN, PHY, REPLAY, RUN, SMALL, UE, Mistake, edits
 
 WRONG_VALUES = edits(
     RUN,
@@ -174,6 +174,44 @@ WRONG_FILES = [
     Mistake("workers: {w: {function: l2fwd, core: 0, rx: p, tx: p}}", ">>workers: {}", "workers", "is empty", base=SMALL),
     Mistake("{p: {device: net_null}}", ">>{}", "ports", "is empty; allowed: at least one port", base=SMALL),
 ]
+
+WRONG_FULL = edits(
+    FULL,
+    True,
+    ("    n3: n3\n    phy", "    n3: n3\n    >>air: air\n    phy", "workers.w0.air", "stands with features: full"),
+    ("    features: full\n    n3: n3\n    phy", "    n3: n3\n    air: n3\n    >>phy", "workers.w0.phy", "stands with features that have no MAC"),
+    ("      prbs: 52", "      >>prbs: 276", "workers.w0.phy.prbs", "is 276; allowed: an integer from 12 to 275"),
+    ("      numerology: 0", "      >>numerolgy: 0", "workers.w0.phy.numerolgy", "did you mean 'numerology'?"),
+)
+
+WRONG_PHY = edits(
+    PHY,
+    True,
+    ("ue:\n", "ports: {p: {device: net_null0}}>>\nue:\n", "ports", "does not belong in a file for `splitplane phy`"),
+    ("ue:\n", "metrics: {listen: '[::1]:9464'}>>\nue:\n", "metrics", "does not belong in a file for `splitplane phy`"),
+    ("  local_p5_port: 7801", "  >>local_p5_port: 0", "phy.local_p5_port", "is 0; allowed: an integer from 1 to 65535"),
+    ("  address: 10.9.0.1", "  >>address: gnb", "phy.address", "is no IP address"),
+    ("  max_datagram: 8972", "  >>max_datagram: 65508", "phy.max_datagram", "is 65508; allowed: an integer from 256"),
+    ("  seed: 5", "  >>sede: 5", "phy.sede", "did you mean 'seed'?"),
+    ("{loss_percent: 5,", "{>>loss_percent: 101,", "phy.downlink.loss_percent", "is 101; allowed: a number from 0 to 100"),
+    ("{loss_percent: 1e-1}", "{>>delay_us: 1}", "phy.uplink.delay_us", "unknown key; allowed: loss_percent, burst_length"),
+    ("  dci_loss_percent: 1", "  >>dci_loss_percent: -1", "phy.dci_loss_percent", "is -1; allowed: a number from 0"),
+    ("{file: out/mac.pcapng, lost: true,", ">>{lost: true,", "phy.capture.file", "is missing"),
+    ("max_mb: 10", ">>max_mb: 0", "phy.capture.max_mb", "is 0; allowed: an integer from 1"),
+    ("ue:\n", "ue:\n  >>port: air\n", "ue.port", "unknown key"),
+    ("  tun_ues: 0", "  >>tun_ues: 513", "ue.tun_ues", "is 513; allowed: an integer from 0 to 512"),
+    ("ue:\n  tun: splitue2\n  tun_mtu: 1500\n  default_route: true\n  tun_ues: 0\n  gnb_worker: 1\n  gnb_control: /run/splitplane/corpus.sock\n",
+     ">>ue:\n", "ue.gnb_control", "is missing"),
+)
+
+BETWEEN_PARTS_OF_PHY = edits(
+    PHY,
+    False,
+    ("  local: 10.9.0.2", '  >>local: "fd00::2"', "phy.local", "fd00::2 is of another family than the gNB's address 10.9.0.1"),
+    ("  local_p7_port: 7802", "  >>local_p7_port: 7801", "phy.local_p7_port", "10.9.0.2 port 7801 is phy.local_p5_port, too"),
+    ("  tun_mtu: 1500", "  >>tun_mtu: 2041", "ue.tun_mtu", "is 2041, and does not fit memory.mbuf_data_bytes = 2048"),
+    ("megabytes: 100, mbufs: 8191", ">>megabytes: 32, mbufs: 16383", "memory.megabytes", "is 32, but the buffers of the UEs take"),
+)
 
 WRONG_UE = edits(
     UE,
@@ -373,4 +411,4 @@ BETWEEN_PARTS_OF_TRAFFIC = edits(
     ("replay: out/some.pcap,", ">>", "gen", "has no rate; allowed: with rate"),
 )
 
-MISTAKES = WRONG_VALUES + WRONG_FILES + WRONG_UE + BETWEEN_PARTS + BETWEEN_PARTS_OF_UE + BETWEEN_PARTS_OF_SMALL + WRONG_TRAFFIC + BETWEEN_PARTS_OF_TRAFFIC + WRONG_CARD + BETWEEN_PARTS_OF_CARD + WRONG_CARDS + BETWEEN_PARTS_OF_CARDS
+MISTAKES = WRONG_VALUES + WRONG_FILES + WRONG_FULL + WRONG_PHY + BETWEEN_PARTS_OF_PHY + WRONG_UE + BETWEEN_PARTS + BETWEEN_PARTS_OF_UE + BETWEEN_PARTS_OF_SMALL + WRONG_TRAFFIC + BETWEEN_PARTS_OF_TRAFFIC + WRONG_CARD + BETWEEN_PARTS_OF_CARD + WRONG_CARDS + BETWEEN_PARTS_OF_CARDS

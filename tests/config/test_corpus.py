@@ -92,6 +92,10 @@ def test_a_key_of_the_schema_is_known_to_the_check(splitplane, tmp_path):
         f"{SMALL}placement: {{x: 1}}\n": set(defs["placement"]["properties"]),
         f"{SMALL}placement: {{pin: [{{x: 1}}]}}\n": set(defs["pin"]["properties"]),
         "ports: {p: {device: net_null0}}\nue: {x: 1}\n": set(defs["ue"]["properties"]),
+        "phy: {x: 1}\n": set(defs["emulated_phy"]["properties"]),
+        "phy: {downlink: {x: 1}}\n": set(defs["block_loss"]["properties"]),
+        "phy: {capture: {x: 1}}\n": set(defs["block_capture"]["properties"]),
+        "phy: {}\nue: {x: 1}\n": set(defs["terminals"]["properties"]),
         "ports: {p: {device: net_null0}}\nue: {port: p, gnb_control: c, air: {x: 1}}\n": set(
             defs["ue_air"]["properties"]
         ),

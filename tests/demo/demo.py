@@ -38,6 +38,8 @@ from checks import (
     check_ports,
     check_upf,
 )
+from full_path import HEAD as FULL_HEAD
+from full_path import full_mode
 from instance import Instance
 from judge import CHECKSUMS, N3_FIELDS, PDCP, PDCP_FIELDS, RLC, RLC_FIELDS, judge, way
 from namespaces import Network, interface_counters, require_root
@@ -79,6 +81,7 @@ class Results:
     service: str = ""
     policies: list[list[object]] = field(default_factory=list)
     secured: list[list[object]] = field(default_factory=list)
+    full: list[list[object]] = field(default_factory=list)
     bypass: list[list[object]] = field(default_factory=list)
     twice: int = 0  # PDUs of acknowledged bearers that an end received once more
     drops: list[list[object]] = field(default_factory=list)
@@ -315,6 +318,12 @@ def report(results: Results, checks: Checks):
         )
     if results.secured:
         summary.table("Secured bearers: PDCP at both ends, keys from a file", SECURED_HEAD, results.secured)
+    if results.full:
+        summary.table(
+            "Full mode: RLC AM with NEA2 and NIA2, MAC, nFAPI, and an air that loses 5 % of the transport blocks",
+            FULL_HEAD,
+            results.full,
+        )
     if results.load:
         summary.table(
             f"gNB under generated load, 65,536 bearers, {results.load_seconds:.1f} s (pcap driver: it copies "
@@ -350,6 +359,8 @@ Look further (Wireshark takes the same options):
   tshark -r out/n3.pcapng -Y gtp
   tshark -r out/air-rlc.pcapng --enable-heuristic rlc_nr_udp
   tshark -r out/air-pdcp.pcapng --enable-heuristic pdcp_nr_udp -Y sdap
+  tshark -r out/air-mac.pcapng --enable-heuristic mac_nr_udp
+  .venv/bin/python tests/oracle/full_mode out/air-mac.pcapng --bearers out/air-mac-bearers.json --keys out/air-mac.keys
   build/release/splitplane explain out/n3.pcapng --config config/demo.yaml | less
   logs and counters of all programs: out/log/"""
 
@@ -381,6 +392,7 @@ def main() -> int:
         real_traffic(say, results, checks, share)
         judge_captures(say, results, checks)
         results.secured = secured_bearers(say, checks)
+        results.full = full_mode(say, checks)
         generated_load(say, results, checks)
         checked_load(say, results, checks)
         results.bypass = host_bypass(say, checks)

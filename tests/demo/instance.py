@@ -1,4 +1,4 @@
-"""A running `splitplane run` or `splitplane ue`: started in a namespace, asked through its control socket."""
+"""A running `splitplane run`, `card`, `ue` or `phy`: started in a namespace, asked through its control socket."""
 
 from __future__ import annotations
 

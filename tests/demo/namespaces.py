@@ -35,8 +35,12 @@ class N3Link:
 
 @dataclass(frozen=True)
 class AirLink:
+    """The wire between gNB and UE side. With addresses of the kernel it carries nFAPI; without, frames of the air."""
+
     gnb_interface: str = "gnb-air"
     ue_interface: str = "ue-air"
+    gnb_ipv4: str = ""
+    ue_ipv4: str = ""
 
 
 @dataclass
@@ -68,6 +72,12 @@ class Network:
             for link in self.air:
                 self._join(self.gnb, link.gnb_interface, self.ue, link.ue_interface)
                 quiet(self.ue, link.ue_interface)
+                for name, interface, address in (
+                    (self.gnb, link.gnb_interface, link.gnb_ipv4),
+                    (self.ue, link.ue_interface, link.ue_ipv4),
+                ):
+                    if address:
+                        run(["ip", "-n", name, "addr", "add", f"{address}/24", "dev", interface])
             for name in (self.core, self.ue):  # the TUN devices carry IPv6 without duplicate address detection
                 run(["sh", "-c", "echo 0 > /proc/sys/net/ipv6/conf/default/accept_dad"], netns=name)
         except BaseException:

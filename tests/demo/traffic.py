@@ -100,12 +100,28 @@ class Web:
 
 def iperf(network: Network, processes: Processes, ue: str, *, downlink: bool, seconds: float, name: str) -> float:
     """A TCP stream for some seconds; returns the Mbit/s that its receiver counted."""
+    end = _iperf(network, processes, ue, ["-R"] if downlink else [], seconds, name)
+    return end["sum_received"]["bits_per_second"] * 1e-6
+
+
+def iperf_udp(
+    network: Network, processes: Processes, ue: str, *, downlink: bool, seconds: float, mbit: float, name: str
+) -> tuple[int, int]:
+    """A UDP stream of packets that fit the tunnel; returns how many were sent, and how many of them did not come."""
+    options = ["-u", "-b", f"{mbit:g}M", "-l", "1200", *(["-R"] if downlink else [])]
+    total = _iperf(network, processes, ue, options, seconds, name)["sum"]
+    return total["packets"], total["lost_packets"]
+
+
+def _iperf(
+    network: Network, processes: Processes, ue: str, options: list[str], seconds: float, name: str
+) -> dict[str, dict]:
     server = SERVER_IPV6 if ":" in ue else SERVER_IPV4
     listener = processes.start(f"iperf3-{name}", ["iperf3", "-s", "-1", "-B", server, "-i", "0"], network.core)
     wait_until("iperf3", lambda: ":5201" in run(["ss", "-Hltn"], netns=network.core).stdout, processes=[listener])
     try:
         done = run(
-            ["iperf3", "-c", server, "-B", ue, "-t", f"{seconds:g}", "-J", *(["-R"] if downlink else [])],
+            ["iperf3", "-c", server, "-B", ue, "-t", f"{seconds:g}", "-J", *options],
             netns=network.ue,
             timeout=seconds + 15,
             check=False,
@@ -113,6 +129,6 @@ def iperf(network: Network, processes: Processes, ue: str, *, downlink: bool, se
         report = json.loads(done.stdout)
         if done.returncode != 0 or "error" in report:
             raise Failure(f"iperf3: {report.get('error', done.stderr.strip())}")
-        return report["end"]["sum_received"]["bits_per_second"] * 1e-6
+        return report["end"]
     finally:
         processes.stop(listener)

@@ -17,13 +17,14 @@ from pathlib import Path
 import pytest
 from paths import ROOT, own
 from processes import Failure
+from service import free_hugepages_mb
 
 sys.path.insert(0, str(ROOT / "tests" / "live"))
 
 from terminal import Terminal  # noqa: E402
 
 # What the page names in the checkout; what it writes there lands in a folder of this test's own.
-NAMED = ("build", "config", "docs", "tools")
+NAMED = (".venv", "build", "config", "docs", "tests", "tools")
 GUIDE = ROOT / "docs" / "guide"
 FENCE = re.compile(r"^```(sh|text)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PROMPT = "at-the-prompt"
@@ -156,9 +157,16 @@ def checkout() -> Path:
     return place
 
 
-@pytest.mark.parametrize(("page", "pings"), [("first-hour.md", 4), ("secured.md", 3)])
+PAGES = [("first-hour.md", 4), ("secured.md", 3), ("placement.md", 5), ("full-mode.md", 1)]  # and how often it pings
+
+
+@pytest.mark.parametrize(("page", "pings"), PAGES)
 def test_a_page_shows_what_it_promises(folder, checkout, page, pings):
-    blocks = blocks_of((GUIDE / page).read_text())
+    text = (GUIDE / page).read_text()
+    needed = re.search(r"(\d+) MB of free hugepages", text)
+    if needed and free_hugepages_mb() < int(needed[1]):
+        pytest.skip(f"SKIPPED: {free_hugepages_mb()} MB of hugepages are free, and the page needs {needed[1]}")
+    blocks = blocks_of(text)
     assert sum("ping" in line for block in blocks for line in block.lines) >= pings
     with Walk(folder, checkout) as walk:
         for block, following in zip(blocks, [*blocks[1:], None], strict=True):

@@ -342,7 +342,7 @@ def test_a_moved_flow_keeps_its_order_and_loses_nothing(bed):
             bed.move(7, drb)
             bed.ue_follows(7, bearer)
 
-    moved = bed.exchange(7, 6000, during=moves, quiet_s=PATIENCE / 4)
+    moved = bed.exchange(7, 6000, during=moves, quiet_s=PATIENCE / 10)
     bed.settle()
     assert moved.down == list(range(moved.sent)), bed.drops()
     assert moved.up == list(range(moved.sent)), bed.drops()
@@ -489,7 +489,7 @@ def test_bearers_of_a_session_get_new_keys_while_their_flows_pass_and_one_moves(
 
     with ThreadPoolExecutor() as pool:
         other = pool.submit(bed.exchange, 6, 5000)
-        moved = bed.exchange(7, 5000, during=changes, quiet_s=PATIENCE / 4)
+        moved = bed.exchange(7, 5000, during=changes, quiet_s=PATIENCE / 10)
         stream = other.result()
     assert moved.down == list(range(moved.sent)), bed.drops()
     assert moved.up == list(range(moved.sent)), bed.drops()

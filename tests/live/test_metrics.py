@@ -23,7 +23,7 @@ from scrape import OPEN_METRICS, documented, get, value
 PAGE = {
     name: row
     for name, row in documented((ROOT / "docs" / "reference" / "metrics.md").read_text()).items()
-    if not name.startswith(("splitplane_card_", "splitplane_baas_", "splitplane_placement_"))
+    if not name.startswith(("splitplane_card_", "splitplane_baas_", "splitplane_placement_", "splitplane_phy_"))
 }
 
 

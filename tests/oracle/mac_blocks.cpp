@@ -117,7 +117,7 @@ class Ue {
       if (identify) uplink_.identify(crnti);
       waited_am_ = am_.volume();
       waited_um_ = um_.volume();
-      IovBlock<Sdu> block;
+      IovBlock<Sdu> block(512, 2048);
       if (!uplink_.build(iov_, block, bytes, radio, now)) std::exit(1);
       Buffer memory(bytes);
       block.linearize(memory);

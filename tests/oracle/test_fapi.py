@@ -19,7 +19,7 @@ from nfapi_judge.compare import compare, datagrams, unnoticed
 ROOT = Path(__file__).resolve().parents[2]
 SEED = int(os.environ.get("SPLITPLANE_SEED", "1"))
 SEEDS = range(SEED, SEED + int(os.environ.get("SPLITPLANE_FAPI_SEEDS", "4")))
-KINDS = 18
+KINDS = 19
 OURS = replace(
     OPEN,
     name="ours",

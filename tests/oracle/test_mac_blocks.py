@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from conftest import COUNT, ROOT, SEED, Pdu
+from full_mode.mac import is_in_order, sub_pdus
 from nr_framing import HEURISTICS, in_udp, mac_nr
 from test_tshark import MAC, Mapping, as_hex, judge, octets, same
 
@@ -64,6 +65,15 @@ def test_rlc_inside_built_blocks(tmp_path: Path, tshark: str, blocks: list[Pdu])
     assert {si for pdu in blocks for si in pdu.get("am_si", "").split(",")} >= {"0", "1", "2"}, "segments too"
     told = [{k: v for k, v in pdu.items() if k in (*INSIDE, "direction", "pdu")} for pdu in blocks]
     judge(tmp_path / "rlc.pcap", told, frames(told), INSIDE, [*WITHOUT_RRC, *CHANNELS], ignore=("direction",))
+
+
+def test_the_reader_of_full_mode_finds_the_same_sub_pdus(blocks: list[Pdu]) -> None:
+    for told, block in zip(blocks, octets(blocks), strict=True):
+        direction = int(told["direction"])
+        found = list(sub_pdus(block, direction))
+        assert ",".join(str(one.lcid) for one in found) == told.get(f"lcid_{direction}", "")
+        sdus = ",".join(one.payload.hex() for one in found if one.kind == "sdu")
+        assert sdus == told.get(f"sdu_{direction}", "") and is_in_order(found, direction)
 
 
 def test_the_judge_sees_a_wrong_lcid(tmp_path: Path, tshark: str, blocks: list[Pdu]) -> None:

@@ -16,7 +16,7 @@ namespace {
 
 using Program = CardConfig::Program;
 
-constexpr unsigned kProgramKeys = kServed | kObserved;
+constexpr unsigned kProgramKeys = kServed | kObserved | kPorted;
 constexpr std::array<std::string_view, 3> kWireKeys{"n3", "air", "vfs"};
 
 // n3, air, spread, or the number of a VF.

@@ -1,4 +1,4 @@
-// How `run`, `card` and `ue` end: the sums for the user, the statistics in a file, and the exit code.
+// How `run`, `card`, `ue` and `phy` end: the sums for the user, the statistics in a file, and the exit code.
 #pragma once
 
 #include <nlohmann/json.hpp>

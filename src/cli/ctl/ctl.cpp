@@ -7,6 +7,7 @@
 #include "cli/ctl/air.h"
 #include "cli/ctl/baas.h"
 #include "cli/ctl/card.h"
+#include "cli/ctl/phy.h"
 #include "cli/ctl/place.h"
 #include "cli/ctl/session.h"
 #include "cli/ctl/stats.h"
@@ -195,6 +196,7 @@ void add_ctl(CLI::App& app, std::function<int(CliOutput&)>& action) {
   add_tap_commands(*ctl, ask, action);
   add_air_commands(*ctl, ask, action);
   add_baas_command(*ctl, ask, action);
+  add_phy_command(*ctl, ask, action);
   add_card_command(*ctl, ask, action);
   add_place_commands(*ctl, ask, action);
   const auto plain = [&](const char* method, const char* help, std::function<std::string(const Json&)> render) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "cli/command/answer.h"
 
 namespace splitplane::app {
 namespace {

@@ -23,6 +23,8 @@
 #include "crypto/key_file.h"
 #include "gnb/config/check.h"
 #include "observe/metrics_server.h"
+#include "phy/config/read.h"
+#include "phy/link/datagram_socket.h"
 #include "runtime/config/check.h"
 #include "runtime/config/device.h"
 #include "runtime/instance_lock.h"
@@ -179,7 +181,7 @@ std::optional<Finding> check_ports(const AnyConfig& config) {
     if (const auto missing = missing_capability(*device)) return Finding{key, *missing + "; allowed: run as root"};
     if (auto finding = interface_too_small(port, *device)) return finding;
   }
-  const bool tun = std::holds_alternative<UeConfig>(config);
+  const bool tun = std::holds_alternative<UeConfig>(config) || std::holds_alternative<PhyProgramConfig>(config);
   if (tun && (!has_capability(CAP_NET_ADMIN) || ::access("/dev/net/tun", R_OK | W_OK) != 0)) {
     return Finding{"ue.tun", "a TUN device needs CAP_NET_ADMIN and /dev/net/tun; allowed: run as root"};
   }
@@ -208,6 +210,9 @@ std::optional<Finding> check_loops(const GnbConfig& config) {
 std::optional<Finding> check_loops(const UeConfig& config) {
   return check_core("ue.core", config.core);
 }
+std::optional<Finding> check_loops(const PhyProgramConfig& config) {
+  return check_core("phy.core", config.phy.core);
+}
 std::optional<Finding> check_loops(const CardConfig& card) {
   for (std::size_t i = 0; i < card.cores.size(); ++i) {
     const bool one = card.cores.size() == 1;
@@ -226,15 +231,31 @@ std::optional<Finding> check_cores(const AnyConfig& config) {
   return std::visit([](const auto& one) { return check_loops(one); }, config);
 }
 
+std::optional<Finding> check_new_file(const std::string& key, const std::string& file) {
+  const std::string directory = std::filesystem::path(file).parent_path().string();
+  if (::access(directory.empty() ? "." : directory.c_str(), W_OK | X_OK) == 0) return std::nullopt;
+  return Finding{key, fmt::format("{} cannot be made there: {}; allowed: a path in a directory we may write",
+                                  printable(file, 120), std::strerror(errno))};
+}
+
 std::optional<Finding> check_tap_files(const AnyConfig& config) {
   const auto* const gnb = std::get_if<GnbConfig>(&config);
   for (std::size_t i = 0; gnb != nullptr && i < gnb->taps.size(); ++i) {
-    const std::string& file = gnb->taps[i].file;
-    const std::string directory = std::filesystem::path(file).parent_path().string();
-    if (::access(directory.empty() ? "." : directory.c_str(), W_OK | X_OK) == 0) continue;
-    return Finding{fmt::format("taps[{}].file", i),
-                   fmt::format("{} cannot be made there: {}; allowed: a path in a directory we may write",
-                               printable(file, 120), std::strerror(errno))};
+    if (auto finding = check_new_file(fmt::format("taps[{}].file", i), gnb->taps[i].file)) return finding;
+  }
+  const auto* const phy = std::get_if<PhyProgramConfig>(&config);
+  return phy != nullptr && phy->phy.capture ? check_new_file("phy.capture.file", phy->phy.capture->file) : std::nullopt;
+}
+
+// The sockets of nFAPI, which are closed again.
+std::optional<Finding> check_ends(const AnyConfig& config) {
+  const auto* const file = std::get_if<PhyProgramConfig>(&config);
+  if (file == nullptr) return std::nullopt;
+  const EmulatedPhyConfig& ends = file->phy;
+  for (const auto& [key, ours, theirs] : {std::tuple{"phy.local_p5_port", ends.local_p5_port, ends.p5_port},
+                                          {"phy.local_p7_port", ends.local_p7_port, ends.p7_port}}) {
+    const auto socket = phy::DatagramSocket::open({ends.local, ours}, {ends.address, theirs});
+    if (!socket) return Finding{key, socket.error().message + "; allowed: a free port at an address of this machine"};
   }
   return std::nullopt;
 }
@@ -254,10 +275,15 @@ std::optional<Finding> check_control(const AnyConfig& config) {
 std::optional<Finding> check_keys(const AnyConfig& config) {
   const auto* const gnb = std::get_if<GnbConfig>(&config);
   const auto* const ue = std::get_if<UeConfig>(&config);
-  const std::string path = gnb != nullptr ? gnb->key_file : ue != nullptr ? ue->key_file : "";
+  const auto* const phy = std::get_if<PhyProgramConfig>(&config);
+  const std::string path = gnb != nullptr   ? gnb->key_file
+                           : ue != nullptr  ? ue->key_file
+                           : phy != nullptr ? phy->ue.key_file
+                                            : "";
   if (path.empty()) return std::nullopt;
   const auto good = crypto::KeyFile(path).read();
-  return good ? std::nullopt : std::optional(Finding{ue != nullptr ? "ue.key_file" : "key_file", good.error().message});
+  return good ? std::nullopt
+              : std::optional(Finding{gnb != nullptr ? "key_file" : "ue.key_file", good.error().message});
 }
 
 std::optional<Finding> check_listen(const AnyConfig& config) {
@@ -420,7 +446,7 @@ Expected<void> check_machine(const AnyConfig& config) {
                                                    shared.file_prefix, pid)}));
   }
   for (const auto check : {check_cores, check_spec, check_ports, check_traffic_files, check_control, check_keys,
-                           check_listen, check_schedules}) {
+                           check_listen, check_schedules, check_ends}) {
     if (const auto finding = check(config)) return fail("{}", located(shared, *finding));
   }
   if (const auto finding = check_tap_files(config)) return fail("{}", located(shared, *finding));

@@ -182,6 +182,24 @@ TEST_F(CheckMachine, a_replay_that_is_not_there_and_a_log_that_cannot_be_written
   EXPECT_THAT(refused("sink: {port: p, hlog: /tmp}\n"), HasSubstr("sink.hlog: /tmp is a directory; allowed: a file"));
 }
 
+TEST_F(CheckMachine, the_ends_of_nfapi_and_the_capture_of_a_phy_are_possible_here) {
+  if (::geteuid() != 0) GTEST_SKIP() << "NOT TESTED: a TUN device needs root, and is looked at first";
+  PhyProgramConfig config;
+  config.file_prefix = prefix_;
+  config.control = directory_ + "/p.sock";
+  config.memory = {.megabytes = 100, .mbufs = 8191};
+  config.phy.local = *IpAddress::parse("127.98.0.1");
+  const std::string good = error(config);
+  if (good.find("ue.tun") != std::string::npos) GTEST_SKIP() << "NOT TESTED: " << good;
+  EXPECT_EQ(good, "(good)");
+  EXPECT_EQ(error(config), "(good)") << "nothing stays open";
+  config.phy.capture = BlockCaptureConfig{.file = "/no/such/x.pcapng"};
+  EXPECT_THAT(error(config), HasSubstr("phy.capture.file: /no/such/x.pcapng cannot be made there"));
+  config.phy.capture.reset();
+  config.phy.local = *IpAddress::parse("198.51.100.1");
+  EXPECT_THAT(error(config), HasSubstr("phy.local_p5_port: UDP 198.51.100.1:7701 cannot be bound"));
+}
+
 TEST_F(CheckMachine, a_file_of_keys_is_read_for_both_programs) {
   const std::string path = directory_ + "/keys";
   AnyConfig gnb = parse("net_null0", "0", "key_file: " + path + "\nmemory: {megabytes: 300}\n");

@@ -100,9 +100,9 @@ std::optional<Finding> check_gnb(const GnbConfig& config) {
   if (auto finding = check_n3(config, taken)) return finding;
   if (auto finding = check_air(config, taken)) return finding;
   if (auto finding = check_room(config, memory_needs(config))) return finding;
+  if (auto finding = check_full_mode(config)) return finding;  // before others tell of the air port that it lacks
   if (auto finding = check_cards(config)) return finding;
   if (auto finding = check_workers(config)) return finding;
-  if (auto finding = check_full_mode(config)) return finding;
   if (auto finding = check_placement(config)) return finding;
   if (auto finding = check_taps(config)) return finding;
   return check_bearers(config);

@@ -41,7 +41,7 @@ std::optional<Finding> check_role(const WorkerConfig& worker, const char* role, 
 std::optional<Finding> check_worker_ports(const GnbConfig& config, const WorkerConfig& worker) {
   if (worker.function != Function::kL2fwd && worker.function != Function::kCopies) {
     if (auto finding = check_role(worker, "n3", worker.n3, config.n3)) return finding;
-    return check_role(worker, "air", worker.air, config.air);
+    return worker.air.empty() ? std::nullopt : check_role(worker, "air", worker.air, config.air);
   }
   for (const auto& [role, port] : {std::pair{"rx", worker.rx}, {"tx", worker.tx}}) {
     const bool absent = worker.function == Function::kCopies && port.empty();
@@ -222,9 +222,10 @@ std::optional<Finding> check_queues(const GnbConfig& config) {
       const bool dispatch = worker.function == Function::kDispatch;
       const bool fed = dispatcher_of(config, worker.name) != nullptr;
       if (!fed) finding = queues.receive(worker, "n3", worker.n3, dispatch);
-      if (!fed && !finding) finding = queues.receive(worker, "air", worker.air, dispatch);
+      const bool has_air = !worker.air.empty();
+      if (!fed && !finding && has_air) finding = queues.receive(worker, "air", worker.air, dispatch);
       if (!dispatch && !finding) finding = queues.send(worker, worker.n3);
-      if (!dispatch && !finding) finding = queues.send(worker, worker.air);
+      if (!dispatch && !finding && has_air) finding = queues.send(worker, worker.air);
     }
     if (finding) return finding;
   }

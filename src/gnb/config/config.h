@@ -47,6 +47,27 @@ struct AirConfig {
   MacAddress peer_mac{{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}};
 };
 
+// The PHY of a worker in full mode, which it talks to by nFAPI over UDP, and the cell that the PHY is configured with.
+struct PhyConfig {
+  IpAddress address = IpAddress::v4({127, 0, 0, 1});  // of the PHY
+  std::uint16_t p5_port = 7701, p7_port = 7702;
+  IpAddress local = IpAddress::v4({127, 0, 0, 1});  // ours
+  std::uint16_t local_p5_port = 7711, local_p7_port = 7712;
+  std::uint16_t phy_id = 0;
+  std::uint16_t max_datagram = 1472;  // octets of UDP
+  std::uint8_t numerology = 1;
+  std::uint16_t prbs = 106;               // in each direction
+  std::uint8_t dl_mcs = 20, ul_mcs = 16;  // of all UEs: their channels are not known
+  std::uint8_t lead_slots = 4;            // a slot is planned so far ahead of the one that the PHY is in
+  std::uint8_t feedback_slots = 4;        // from a PDSCH to its HARQ-ACK, and from a DCI to its PUSCH
+  std::uint8_t request_slots = 20;        // from one chance of a UE to ask for a grant to the next
+  std::uint8_t max_retransmissions = 4;   // of a transport block
+  std::uint16_t max_ues = 1024;           // with data or grants, in each direction
+  std::uint8_t max_grants = 8;            // of a slot and direction
+
+  friend bool operator==(const PhyConfig&, const PhyConfig&) = default;
+};
+
 struct WorkerConfig {
   enum class Function { kGnb, kL2fwd, kDispatch, kCopies };
   // Where the windows of acknowledged bearers are: nowhere, in the worker, or in the buffering service.
@@ -67,6 +88,7 @@ struct WorkerConfig {
   power::Settings policy;
   ScheduleConfig schedule;
   std::optional<unsigned> numa;  // where its ports' buffers and VFs should be; absent: the node of its core
+  std::optional<PhyConfig> phy;  // gnb with features full; absent: nothing reaches a UE
   double slow_clock = 1;         // l2fwd: emulates a core of so much of the clock, for measurements
 };
 

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "baas/shared.h"
+#include "phy/slots/tb_size.h"
 #include "ran/bearer_fields.h"
 #include "ran/session_fields.h"
 #include "runtime/config/lookup.h"
@@ -101,7 +102,40 @@ constexpr std::array<fields::Field, 2> kAirRows{
     fields::text<&AirConfig::port>("port", "the name of a port", {.help = "Name of a port", .required = true}),
     fields::mac<&AirConfig::peer_mac>("peer_mac", {.help = "Destination of downlink frames"}),
 };
-constexpr std::array<fields::Field, 19> kWorkerRows{
+constexpr std::array<fields::Field, 18> kPhyRows{
+    fields::ip<&PhyConfig::address>("address", {.help = "Address of the PHY"}),
+    fields::integer<&PhyConfig::p5_port>("p5_port", 1, 65535, {.help = "Its UDP port for P5: how it is configured"}),
+    fields::integer<&PhyConfig::p7_port>("p7_port", 1, 65535, {.help = "Its UDP port for P7: slots and their data"}),
+    fields::ip<&PhyConfig::local>("local", {.help = "Our address towards it, of the same family"}),
+    fields::integer<&PhyConfig::local_p5_port>("local_p5_port", 1, 65535, {.help = "Our UDP port for P5"}),
+    fields::integer<&PhyConfig::local_p7_port>("local_p7_port", 1, 65535, {.help = "Our UDP port for P7"}),
+    fields::integer<&PhyConfig::phy_id>("phy_id", 0, 65535, {.help = "PHY ID in the header of each nFAPI message"}),
+    fields::integer<&PhyConfig::max_datagram>("max_datagram", 256, 65507, {
+        .help = "Longest UDP datagram of P7: the MTU less 28 octets for IPv4, 48 for IPv6"}),
+    fields::integer<&PhyConfig::numerology>("numerology", 0, 3, {
+        .help = "Subcarrier spacing of 15, 30, 60 or 120 kHz: slots of 1, 0.5, 0.25 or 0.125 ms",
+        .clause = "TS 38.211 4.2"}),
+    fields::integer<&PhyConfig::prbs>("prbs", 12, phy::kMaxPrbs, {.help = "PRBs of the cell, in each direction"}),
+    fields::integer<&PhyConfig::dl_mcs>("dl_mcs", 0, 28, {
+        .help = "MCS of all PDSCH, of the table with 64QAM", .clause = "TS 38.214 5.1.3.1"}),
+    fields::integer<&PhyConfig::ul_mcs>("ul_mcs", 0, 28, {
+        .help = "MCS of all PUSCH, of the same table", .clause = "TS 38.214 6.1.4.1"}),
+    fields::integer<&PhyConfig::lead_slots>("lead_slots", 1, 20, {
+        .help = "How many slots ahead of the PHY a slot is planned",
+        .more = "The fewer, the shorter the delay, and the more often a plan comes too late."}),
+    fields::integer<&PhyConfig::feedback_slots>("feedback_slots", 1, 8, {
+        .help = "Slots from a PDSCH to its HARQ-ACK, and from a DCI to its PUSCH", .clause = "TS 38.213 9.2.3"}),
+    fields::integer<&PhyConfig::request_slots>("request_slots", 1, 80, {
+        .help = "Slots from one chance of a UE to send a scheduling request to the next", .clause = "TS 38.321 5.4.4"}),
+    fields::integer<&PhyConfig::max_retransmissions>("max_retransmissions", 0, 16, {
+        .help = "How often HARQ sends a transport block again; then RLC has to"}),
+    fields::integer<&PhyConfig::max_ues>("max_ues", 1, 8192, {
+        .help = "UEs that the scheduler knows at once; others wait for a place"}),
+    fields::integer<&PhyConfig::max_grants>("max_grants", 1, 22, {
+        .help = "UEs that get a grant in one slot and direction, at most",
+        .more = "A slot has a DCI for each six PRBs, of both directions together."}),
+};
+constexpr std::array<fields::Field, 20> kWorkerRows{
     fields::word<kFunctionNames, &WorkerConfig::function>("function", {
         .help = "What the worker does",
         .more = "`gnb`: bearers between N3 and air. `dispatch`: hand packets to gnb workers by shard. `copies`: consume what gnb "
@@ -118,7 +152,8 @@ constexpr std::array<fields::Field, 19> kWorkerRows{
         .help = "gnb, dispatch: port in the section n3", .more = "A dispatcher reads every queue of its ports.",
         .in = kGnb | kDispatch, .required = true}),
     fields::text<&WorkerConfig::air>("air", kPort, {
-        .help = "gnb, dispatch: port in the section air", .in = kGnb | kDispatch, .required = true}),
+        .help = "gnb, dispatch: port in the section air", .special = "absent: with features full, which has a PHY instead",
+        .in = kGnb | kDispatch}),
     fields::text<&WorkerConfig::rx>("rx", kPort, {
         .help = "l2fwd: port to receive from; copies: port where a card's copies arrive, of which it reads every queue",
         .in = kL2fwd | kCopies}),
@@ -146,6 +181,9 @@ constexpr std::array<fields::Field, 19> kWorkerRows{
         .help = "gnb: with baas inline or process the octets of the SDUs kept for all bearers",
         .special = "0: no limit", .more = "A burst of frames of the port's `mtu` has to fit. It stops no card: "
         "beyond it, and beyond `max_copies`, a card's clones are dropped (`copies_full`).", .in = kGnb}),
+    fields::by_hand<WorkerConfig>("phy", R"({"$ref": "#/$defs/phy"})", {
+        .help = "gnb with features full: its PHY, by nFAPI over UDP", .special = "absent: nothing reaches a UE",
+        .more = "`splitplane phy` is one ([full-mode.md](full-mode.md)).", .in = kGnb}),
     policy_row<WorkerConfig>(),
     schedule_row<&WorkerConfig::schedule>(),
     fifo_priority_row<&WorkerConfig::schedule>(),
@@ -240,6 +278,7 @@ constexpr fields::Fields<GnbConfig> kGnbFields(kGnbRows);
 constexpr fields::Fields<N3Config> kN3Fields(kN3Rows);
 constexpr fields::Fields<AirConfig> kAirFields(kAirRows);
 constexpr fields::Fields<WorkerConfig> kWorkerFields(kWorkerRows);
+constexpr fields::Fields<PhyConfig> kPhyFields(kPhyRows);
 constexpr fields::Fields<ran::BearerGroup> kGroupFields(kGroupRows);
 constexpr fields::Fields<CardLinkConfig> kCardLinkFields(kCardLinkRows);
 constexpr fields::Fields<BaasConfig> kBaasFields(kBaasRows);
@@ -259,6 +298,9 @@ fields::Fields<AirConfig> air_fields() {
 }
 fields::Fields<WorkerConfig> worker_fields() {
   return kWorkerFields;
+}
+fields::Fields<PhyConfig> phy_fields() {
+  return kPhyFields;
 }
 fields::Fields<ran::BearerGroup> group_fields() {
   return kGroupFields;
@@ -282,6 +324,7 @@ std::vector<fields::Section> gnb_sections() {
       {"n3", fields::keys_of(kN3Fields)},
       {"air", fields::keys_of(kAirFields)},
       {"worker", fields::keys_of(kWorkerFields)},
+      {"phy", fields::keys_of(kPhyFields)},
       {"bearers", fields::keys_of(kGroupFields) + fields::keys_of(ran::bearer_fields(ran::kInFile))},
       {"sessions", fields::keys_of(ran::session_fields()) + fields::keys_of(ran::bearer_fields(ran::kOfSession))},
       {"session_bearers",

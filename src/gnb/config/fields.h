@@ -18,6 +18,7 @@ inline constexpr std::array<std::string_view, 4> kFunctionNames{"gnb", "l2fwd", 
 [[nodiscard]] fields::Fields<N3Config> n3_fields();
 [[nodiscard]] fields::Fields<AirConfig> air_fields();
 [[nodiscard]] fields::Fields<WorkerConfig> worker_fields();
+[[nodiscard]] fields::Fields<PhyConfig> phy_fields();           // of a worker's PHY
 [[nodiscard]] fields::Fields<ran::BearerGroup> group_fields();  // beside those of the group's first bearer
 [[nodiscard]] fields::Fields<CardLinkConfig> card_link_fields();
 [[nodiscard]] fields::Fields<BaasConfig> baas_fields();

@@ -1,6 +1,8 @@
 #include "gnb/config/full_mode.h"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 #include "gnb/config/lookup.h"
 
@@ -18,6 +20,51 @@ std::optional<std::string> refuse_worker(const GnbConfig& config, const WorkerCo
   return std::nullopt;
 }
 
+// Each DCI needs a CCE of the CORESET, which is one symbol of the slot.
+std::optional<Finding> refuse_cell(const std::string& worker, const PhyConfig& phy) {
+  const unsigned dcis = phy.prbs / 6U;
+  if (2U * phy.max_grants <= dcis) {
+    // In the worst slot: a PUSCH or a HARQ-ACK for each grant, and chances to ask for a grant.
+    const unsigned room = std::min(255U, 3U * phy.prbs),
+                   chances = (phy.max_ues + phy.request_slots - 1U) / phy.request_slots;
+    if (chances + 2U * phy.max_grants <= room) return std::nullopt;
+    return Finding{fmt::format("workers.{}.phy.max_ues", worker),
+                   fmt::format("with request_slots {} a slot has {} chances to ask for a grant and {} places for them; "
+                               "allowed: at most {}, or more request_slots",
+                               phy.request_slots, chances, room - 2U * phy.max_grants,
+                               (room - 2U * phy.max_grants) * phy.request_slots)};
+  }
+  return Finding{fmt::format("workers.{}.phy.max_grants", worker),
+                 fmt::format("a slot of {} PRBs has room for {} DCIs of both directions; allowed: at most {}, or more "
+                             "prbs",
+                             phy.prbs, dcis, dcis / 2)};
+}
+
+// Each worker's PHY is another one, and so are our ports towards it.
+std::optional<Finding> check_phys(const GnbConfig& config) {
+  std::map<std::pair<std::string, unsigned>, std::string> taken;
+  for (const WorkerConfig& worker : config.workers) {
+    if (!worker.phy) continue;
+    const PhyConfig& phy = *worker.phy;
+    if (auto finding = refuse_cell(worker.name, phy)) return finding;
+    if (phy.address.is_v6() != phy.local.is_v6())
+      return Finding{fmt::format("workers.{}.phy.local", worker.name),
+                     fmt::format("{} is of another family than the PHY's address {}; allowed: one of its family",
+                                 phy.local.to_string(), phy.address.to_string())};
+    for (const auto& [key, address, port] : {std::tuple{"p5_port", phy.address, phy.p5_port},
+                                             {"p7_port", phy.address, phy.p7_port},
+                                             {"local_p5_port", phy.local, phy.local_p5_port},
+                                             {"local_p7_port", phy.local, phy.local_p7_port}}) {
+      const std::string name = fmt::format("workers.{}.phy.{}", worker.name, key);
+      const auto [at, free] = taken.emplace(std::pair{address.to_string(), unsigned{port}}, name);
+      if (!free)
+        return Finding{
+            name, fmt::format("{} port {} is {} too; allowed: another port", address.to_string(), port, at->second)};
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<Finding> check_full_mode(const GnbConfig& config) {
@@ -26,7 +73,7 @@ std::optional<Finding> check_full_mode(const GnbConfig& config) {
     if (const auto refused = refuse_worker(config, worker))
       return Finding{fmt::format("workers.{}.features", worker.name), *refused};
   }
-  return std::nullopt;
+  return check_phys(config);
 }
 
 std::optional<std::string> refuse_in_full_mode(const ran::BearerConfig& bearer) {

@@ -20,7 +20,7 @@ namespace {
 
 using Function = WorkerConfig::Function;
 
-constexpr unsigned kProgramKeys = kServed | kObserved;
+constexpr unsigned kProgramKeys = kServed | kObserved | kPorted;
 
 std::string read_journal_path(const YamlValue& value) {
   const std::string allowed = "none, or a path from / on, of at most 200 octets";
@@ -58,6 +58,16 @@ WorkerConfig read_worker(const std::string& name, const YamlValue& value) {
   if (worker.function == Function::kL2fwd) (void)map.required("rx");
   if (worker.function == Function::kCopies && worker.rx.empty()) (void)map.required("from");
   if (const auto v = map.find("shards")) read_shards(*v, worker);
+  const bool has_air = worker.function == Function::kDispatch ||
+                       (worker.function == Function::kGnb && worker.features != datapath::FeatureSet::full);
+  if (has_air) (void)map.required("air");
+  if (const auto v = map.find("air"); v && !has_air)
+    v->refuse("stands with features: full, which has no header mode", "without air; phy says what is there instead");
+  if (const auto v = map.find("phy")) {
+    if (worker.features != datapath::FeatureSet::full)
+      v->refuse("stands with features that have no MAC", "with features: full");
+    read_fields(v->map(phy_fields().names()), phy_fields(), worker.phy.emplace());
+  }
   if (worker.baas != WorkerConfig::Baas::kNone && worker.features != datapath::FeatureSet::clone)
     map.required("baas").refuse("stands with features that have no copies", "none, or features: clone");
   return worker;

@@ -143,7 +143,7 @@ Expected<void> BearerLines::write(WorkerRuntime& worker, std::span<const Install
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (all[i].worker == &worker) write_one(gnb, all[i], modified, arq[i], secured[i]);
     }
-    for (datapath::UeParts& ue : ues) gnb.cell->attach(ue);
+    for (datapath::UeParts& ue : ues) gnb.cell->attach(ue, rte_rdtsc());
     if (session) {
       gnb.flow_counters.open(session->teid(), flow_memory);
       *gnb.bearers.downlink_line(session->teid().value) = ran::make_session(*session);
@@ -290,6 +290,8 @@ void BearerLines::write_one(datapath::GnbContext& gnb, const Installation& one, 
     ran::carry_over(downlink, new_downlink);
     ran::carry_over(uplink, new_uplink);
     gnb.monitor.forget(one.config.id);  // nothing leads back to a time stamp of the old line
+    datapath::LogicalChannel* const channel = gnb.cell ? gnb.cell->find(id) : nullptr;
+    if (channel != nullptr) channel->set_poll_pdu(one.config.poll_pdu);
   } else {
     gnb.bearers.drops(id) = {};
     new_downlink.pdcp_tx_next = one.numbers.end;
@@ -385,7 +387,10 @@ bool BearerLines::take_out(const Locked& /*locked*/, WorkerRuntime& owner, Worke
       }
       if (gnb.cell) {
         gnb.cell->detach(config.id, radio);
-        if (radio.ue) ues.push_back(std::move(radio.ue));
+        if (radio.ue) {
+          if (gnb.slots) gnb.slots->remove(*radio.ue);
+          ues.push_back(std::move(radio.ue));
+        }
       }
       if (!gnb.arq) continue;
       arq.push_back(gnb.arq_bearers.exchange(id, nullptr));

@@ -519,19 +519,23 @@ Expected<std::uint8_t> Bearers::reestablish(BearerId id) {
   return epoch;
 }
 
-// The UE side learns of it by the epoch, as in header mode. COUNTs go on: what RLC held is missing at PDCP's other end.
+// The UE side learns of it by the epoch, as in header mode, and by the C-RNTI that its UE has from now on: so what is
+// in the air from before is no UE's. COUNTs go on: what RLC held is missing at PDCP's other end.
 Expected<std::uint8_t> Bearers::reestablish_in_full_mode(Change&& change, WorkerRuntime& worker, BearerId id) {
   const auto now = parts_.lines.read_pdcp(change, worker, id);
   if (!now) return tl::unexpected(now.error());
+  auto rnti = worker.gnb->cell->take_rnti();
+  if (!rnti) return fail("worker {}: {}", worker.config.name, rnti.error().message);
   const std::uint8_t epoch = ran::next_epoch(now->epoch);
   Expected<void> kept;
   std::tie(change, kept) = parts_.numbers.keep_epoch(std::move(change), id, epoch);
   if (!kept) return fail("{}; the bearer was not reestablished", kept.error().message);
-  const bool done = worker.execute([gnb = worker.gnb.get(), id, epoch] {
+  // It takes `rnti` by reference, and gives the old one back: this thread destroys it.
+  const bool done = worker.execute([gnb = worker.gnb.get(), id, epoch, &rnti] {
     datapath::LogicalChannel* const channel = gnb->cell->find(id.value);
     datapath::SecuredBearer* const secured = gnb->secured_bearers.find(id.value);
     if (channel == nullptr || secured == nullptr) return;  // it was released meanwhile
-    gnb->cell->reestablish(*channel);
+    gnb->cell->reestablish(*channel, *rnti, rte_rdtsc());
     secured->epoch = epoch;
   });
   if (!done) return silent(worker);

@@ -41,9 +41,11 @@ void fill(datapath::GnbContext& gnb, const GnbConfig& config, const WorkerConfig
   gnb.n3.vlan = own.vlan;
   gnb.n3.tos = tos_of_port(config, worker.n3);
   gnb.n3.source_mask = own.any_source ? 0 : ~std::uint32_t{0};
-  wire::ethernet::write(gnb.air_header, of_port(config.air, worker.air).peer_mac.octets, air.mac.octets,
-                        wire::ethernet::kTypeAirhdr);
-  gnb.air_frame_bytes = wire::ethernet::kHeaderBytes + air.mtu;
+  if (!worker.air.empty()) {
+    wire::ethernet::write(gnb.air_header, of_port(config.air, worker.air).peer_mac.octets, air.mac.octets,
+                          wire::ethernet::kTypeAirhdr);
+    gnb.air_frame_bytes = wire::ethernet::kHeaderBytes + air.mtu;
+  }
   if (!is_fed(config, worker)) gnb.checksums = n3.checksums;  // else the dispatching worker has looked at them
 }
 

@@ -45,7 +45,8 @@ Expected<void> Instance::build(bool fresh) {
   if (auto restored = parts_.bearers.restore(parts_.config.journal); !restored) return restored;
   parts_.cards.begin(parts_.control.lock());
   if (auto started = parts_.taps.start_configured(); !started) return started;
-  return parts_.workers.launch();
+  if (auto launched = parts_.workers.launch(); !launched) return launched;
+  return parts_.phys.start(parts_.workers.with_phy());
 }
 
 Instance::~Instance() {
@@ -56,6 +57,7 @@ void Instance::stop_workers() {
   // First, since a link puts each lease into the journal before the card may use it.
   parts_.cards.end();
   parts_.numbers.stop();
+  parts_.phys.stop();
   const Locked locked = parts_.control.lock();
   parts_.workers.stop(locked);
   parts_.taps.end(locked);
@@ -197,6 +199,12 @@ Expected<nlohmann::json> Instance::show_service() {
   auto row = parts_.service.row(parts_.control.lock());
   if (row.is_null()) return fail("no worker here has baas: process; allowed: with one, and with the section baas");
   return row;
+}
+
+Expected<nlohmann::json> Instance::show_phys() {
+  auto rows = parts_.phys.rows();
+  if (rows.empty()) return fail("no worker here has the key phy; allowed: with features full and phy");
+  return rows;
 }
 
 Expected<nlohmann::json> Instance::show_card() {

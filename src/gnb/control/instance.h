@@ -67,6 +67,7 @@ class Instance {
   Expected<nlohmann::json> attach_service(int process);
   Expected<nlohmann::json> begin_service(int process, const std::vector<int>& wakeups, bool wakes);
   Expected<nlohmann::json> show_service();
+  Expected<nlohmann::json> show_phys();  // of workers in full mode
   // For who moves bearers (gnb/place).
   [[nodiscard]] Parts& parts() { return parts_; }
   [[nodiscard]] std::size_t bearer_count();

@@ -55,6 +55,7 @@ void add_methods(MethodRegistry& registry, gnb::Instance& gnb) {
     return gnb.begin_service(static_cast<int>(*process), wakeups, *wakes);
   });
   registry.add("baas.show", without_params(calls(&gnb::Instance::show_service)));
+  registry.add("phy.show", without_params(calls(&gnb::Instance::show_phys)));
   registry.add("card.show", without_params(calls(&gnb::Instance::show_card)));
 }
 

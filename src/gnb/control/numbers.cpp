@@ -23,10 +23,15 @@ FileKey key_of(const ran::BearerConfig& config) {
   return {config.upf, config.uplink_teid};
 }
 
-// Of a bearer that goes on in another run: RLC AM begins anew, and says so. RLC UM has no state to begin anew with.
-JournalNumbers resumed(const JournalBearer& before) {
+// Of a bearer that goes on in another run: RLC AM begins anew, and says so. RLC UM of header mode has no state to begin
+// anew with; in full mode it has.
+JournalNumbers resumed(const GnbConfig& config, const JournalBearer& before) {
   JournalNumbers numbers = before.numbers;
-  if (before.config.rlc_mode == RlcMode::kAm) numbers.epoch = ran::next_epoch(numbers.epoch);
+  const unsigned shard = ran::shard_of(before.config.id.value).value;
+  const bool full_mode = std::ranges::any_of(config.workers, [shard](const WorkerConfig& worker) {
+    return worker.features == datapath::FeatureSet::full && shard >= worker.shard_first && shard <= worker.shard_last;
+  });
+  if (before.config.rlc_mode == RlcMode::kAm || full_mode) numbers.epoch = ran::next_epoch(numbers.epoch);
   return numbers;
 }
 
@@ -101,7 +106,7 @@ Numbers::Restart Numbers::restart() {
         all.others.push_back(std::move(one));
         continue;
       }
-      one.numbers = resumed(*before->second);
+      one.numbers = resumed(config_, *before->second);
       one.pin = pin_of(*before->second);
       one.is_restored = true;
       keep_newer_keys(one.config, before->second->config);
@@ -122,7 +127,7 @@ Numbers::Restart Numbers::restart() {
     all.by_control.push_back({.config = before->config,
                               .shard = {},
                               .file = {},
-                              .numbers = resumed(*before),
+                              .numbers = resumed(config_, *before),
                               .pin = pin_of(*before),
                               .is_restored = true,
                               .keeps_keys = true});
@@ -201,7 +206,7 @@ void Numbers::restart_sessions(const JournalContent& found, Restart& all) {
       const auto known = std::ranges::find_if(session.bearers, same_drb);
       const bool was_there = known != session.bearers.end();
       if (was_there) keep_newer_keys(bearer.config, known->config);
-      one.numbers.push_back(was_there ? resumed(*known) : JournalNumbers{});
+      one.numbers.push_back(was_there ? resumed(config_, *known) : JournalNumbers{});
       one.pins.push_back(was_there ? pin_of(*known) : std::nullopt);
       one.keeps_keys.push_back(was_there && same_keys(known->config, bearer.config));
       same_bearers = same_bearers && was_there && same_parameters(known->config, bearer.config);
@@ -219,7 +224,7 @@ void Numbers::restart_sessions(const JournalContent& found, Restart& all) {
     if (!session.is_whole) continue;  // no answer to the request has said that it is there
     NewSession one{.config = session.config, .is_restored = true};
     for (const JournalBearer& bearer : session.bearers) {
-      one.numbers.push_back(resumed(bearer));
+      one.numbers.push_back(resumed(config_, bearer));
       one.pins.push_back(pin_of(bearer));
     }
     one.keeps_keys.assign(session.bearers.size(), true);

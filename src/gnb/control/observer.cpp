@@ -148,6 +148,7 @@ nlohmann::json Observer::stats(const Locked& locked) const {
                         {"placement", placement_ ? placement_row(placement_(locked)) : nlohmann::json(nullptr)},
                         {"journal", parts_.numbers.row()},
                         {"baas", parts_.service.row(locked)},
+                        {"phys", parts_.phys.rows()},
                         {"bearers", parts_.store.size()},
                         {"tsc_hz", rte_get_tsc_hz()},
                         {"totals",
@@ -179,6 +180,11 @@ Observation Observer::observe(const Locked& locked) const {
   if (placement_) all.placement = placement_(locked);
   all.journal = parts_.numbers.view();
   all.n3 = parts_.n3.observe(locked);
+  parts_.phys.for_each([&](const std::string& worker, const PhyThread& thread) {
+    all.phys.push_back(take_snapshot(thread.counters(), thread.link().counters()));
+    all.phys.back().worker = worker;
+    all.phys.back().runs = thread.link().state() == phy::PhyLinkState::running;
+  });
   all.log = log::unwritten();
   return all;
 }

@@ -12,6 +12,7 @@
 #include "gnb/control/service_link.h"
 #include "gnb/control/wiring.h"
 #include "gnb/control/workers.h"
+#include "gnb/phy/phys.h"
 #include "observe/observation.h"
 #include "ran/bearer_store.h"
 #include "runtime/port_watch.h"
@@ -31,6 +32,7 @@ class Observer {
     const Cards& cards;
     const Numbers& numbers;
     const ServiceLink& service;
+    const Phys& phys;
   };
 
   explicit Observer(const Parts& parts) : parts_(parts) {}

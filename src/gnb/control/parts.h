@@ -18,6 +18,7 @@
 #include "gnb/control/uplinks.h"
 #include "gnb/control/wiring.h"
 #include "gnb/control/workers.h"
+#include "gnb/phy/phys.h"
 #include "placement/decision/pins.h"
 #include "ran/bearer_store.h"
 #include "runtime/port_watch.h"
@@ -47,7 +48,8 @@ struct Parts {
   Bearers bearers{{control, store, workers, peers, lines, numbers, cards, n3, uplinks, pins}};
   Taps taps{config, control, workers, lines.secured_drbs()};
   ServiceLink service{config, workers, wiring};
-  Observer observer{{config, wiring.ports(), watch, store, workers, n3, cards, numbers, service}};
+  Phys phys;
+  Observer observer{{config, wiring.ports(), watch, store, workers, n3, cards, numbers, service, phys}};
 };
 
 }  // namespace splitplane::gnb

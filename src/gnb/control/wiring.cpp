@@ -3,9 +3,11 @@
 #include <rte_cycles.h>
 
 #include <algorithm>
+#include <random>
 
 #include "base/log.h"
 #include "gnb/config/copies_limit.h"
+#include "gnb/phy/phys.h"
 #include "placement/numa_plan.h"
 #include "runtime/start_up.h"
 
@@ -134,7 +136,9 @@ Expected<void> Wiring::make_gnb(WorkerRuntime& worker, PeerTable& peers) {
   datapath::GnbContext& gnb = *worker.gnb;
   peers.add_sender(worker);
   const PortEnd& n3 = port_ends_.at(worker.config.n3);
-  fill(gnb, config_, worker.config, n3.facts, port_ends_.at(worker.config.air).facts);
+  const PortFacts no_air;  // in full mode
+  fill(gnb, config_, worker.config, n3.facts,
+       worker.config.air.empty() ? no_air : port_ends_.at(worker.config.air).facts);
   gnb.pool = n3.pool;
 
   const auto take = [&](rte_ring*& place, const char* what, unsigned entries) -> Expected<void> {
@@ -200,11 +204,19 @@ Expected<void> Wiring::make_arq(WorkerRuntime& worker, datapath::GnbContext& gnb
 // Full mode: the UEs with their RLC entities.
 void Wiring::make_cell(const WorkerRuntime& worker, datapath::GnbContext& gnb) const {
   if (worker.config.features != datapath::FeatureSet::full) return;
-  gnb.cell = std::make_unique<datapath::Cell>(datapath::Cell::Settings{.pool = gnb.pool,
-                                                                       .max_sdus = copies_of(config_, worker.config),
-                                                                       .ticks_per_ms = rte_get_tsc_hz() / 1000,
-                                                                       .now = rte_rdtsc()},
-                                              gnb.stats);
+  const unsigned shards = worker.config.shard_last - worker.config.shard_first + 1;
+  gnb.cell = std::make_unique<datapath::Cell>(
+      datapath::Cell::Settings{.pool = gnb.pool,
+                               .max_sdus = copies_of(config_, worker.config),
+                               .max_segments = most_segments(config_, worker.config),
+                               .max_channels = std::size_t{shards} * bearers_per_shard(config_),
+                               .ticks_per_ms = rte_get_tsc_hz() / 1000,
+                               .now = rte_rdtsc(),
+                               .last_rnti = static_cast<std::uint16_t>(std::random_device{}())},
+      gnb.stats);
+  if (!worker.config.phy) return;
+  gnb.slots = std::make_unique<datapath::CellSlots>(slots_settings(*worker.config.phy));
+  gnb.phy = std::make_unique<datapath::PhyExchange>(exchange_settings(*worker.config.phy));
 }
 
 // Not for workers without ports, as those of `splitplane explain`: a COUNT that they used would be used a second time.
@@ -212,12 +224,11 @@ Expected<void> Wiring::make_pdcp(const Workers& workers) {
   if (config_.key_file.empty()) return {};
   auto keys = datapath::BearerKeys::create(config_.key_file);
   if (!keys) return tl::unexpected(keys.error());
-  const auto sharing = std::ranges::count_if(workers.all(), [](const auto& worker) { return worker->gnb != nullptr; });
   for (const auto& worker : workers.all()) {
     if (!worker->gnb) continue;
     auto pdcp = datapath::WorkerPdcp::create({.sends = Direction::kDownlink,
                                               .pool = worker->gnb->pool,
-                                              .max_held = config_.memory.mbufs / 4 / static_cast<std::size_t>(sharing),
+                                              .max_held = most_for_order(config_, worker->config),
                                               .ticks_per_ms = rte_get_tsc_hz() / 1000,
                                               .now = rte_rdtsc()},
                                              *keys);
@@ -382,14 +393,17 @@ datapath::WorkerLoop Wiring::make_loop(WorkerRuntime& worker, const Workers& wor
   if (worker.rings.downlink != nullptr) {
     sources = std::pair{datapath::RingSource{worker.rings.downlink}, datapath::RingSource{worker.rings.uplink}};
   } else {
-    sources = std::pair{source(worker, config.n3, config.queue), source(worker, config.air, config.queue)};
+    const bool has_air = !config.air.empty();
+    sources = std::pair{source(worker, config.n3, config.queue),
+                        has_air ? source(worker, config.air, config.queue) : datapath::EthSource{}};
   }
-  return datapath::make_gnb_loop({.features = config.features,
-                                  .sources = sources,
-                                  .n3 = sink(worker, config.n3, config.queue),
-                                  .air = sink(worker, config.air, config.queue),
-                                  .drain_copies = worker.drains_copies},
-                                 worker.power, *worker.gnb, worker.mailbox, worker.stop);
+  return datapath::make_gnb_loop(
+      {.features = config.features,
+       .sources = sources,
+       .n3 = sink(worker, config.n3, config.queue),
+       .air = config.air.empty() ? datapath::EthSink{} : sink(worker, config.air, config.queue),
+       .drain_copies = worker.drains_copies},
+      worker.power, *worker.gnb, worker.mailbox, worker.stop);
 }
 
 }  // namespace splitplane::gnb

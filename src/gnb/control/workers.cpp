@@ -51,6 +51,16 @@ Expected<void> Workers::launch() {
   return {};
 }
 
+std::vector<PhyWorker> Workers::with_phy() const {
+  std::vector<PhyWorker> all;
+  for (const auto& worker : workers_) {
+    if (!worker->config.phy) continue;
+    all.push_back({worker->config.name, *worker->config.phy, *worker->gnb->phy, worker->power.wakeup(),
+                   *worker->gnb->slots, [worker = worker.get()](const auto& what) { return worker->execute(what); }});
+  }
+  return all;
+}
+
 WorkerRuntime* Workers::find(const std::string& name) const {
   const auto at = std::find_if(workers_.begin(), workers_.end(), [&](const auto& w) { return w->config.name == name; });
   return at == workers_.end() ? nullptr : at->get();

@@ -11,6 +11,7 @@
 #include "base/counter.h"
 #include "gnb/control/control_lock.h"
 #include "gnb/control/worker.h"
+#include "gnb/phy/phys.h"
 #include "runtime/failure_watch.h"
 #include "runtime/loop_power.h"
 
@@ -29,6 +30,7 @@ class Workers {
   [[nodiscard]] std::vector<WorkerRuntime*> key_holders(WorkerRuntime& owner) const;
 
   Expected<void> launch();
+  [[nodiscard]] std::vector<PhyWorker> with_phy() const;
   // The worker of that name; nullptr: there is none.
   [[nodiscard]] WorkerRuntime* find(const std::string& name) const;
   // The same for a request; the error names `key`, and which workers there are.

@@ -15,7 +15,7 @@
 #include "n3/qos_monitor.h"
 #include "n3/reorder.h"
 #include "n3/rx_checksum.h"
-#include "radio/cell.h"
+#include "radio/phy_exchange.h"
 #include "ran/bearer_table.h"
 #include "returns/card_moves.h"
 #include "returns/card_returns.h"
@@ -53,6 +53,8 @@ struct GnbContext {
   std::unique_ptr<WorkerPdcp> pdcp;  // with a `key_file`: ciphers and orders the packets of secured bearers
   SecuredBearers secured_bearers;
   std::unique_ptr<Cell> cell;                     // feature set `full`: the UEs with their RLC entities
+  std::unique_ptr<CellSlots> slots;               // with a PHY: what the cell sends and may receive in each slot
+  std::unique_ptr<PhyExchange> phy;               // ... and the way to its thread
   FlowMoves flow_moves;                           // downlink QoS flows that get another bearer of their session
   FlowCounters flow_counters;                     // of sessions with several bearers
   SessionUplinks session_uplinks{flow_counters};  // uplink of sessions with several bearers

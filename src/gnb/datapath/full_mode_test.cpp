@@ -107,6 +107,13 @@ struct FullRig : TestGnb {
     for (const Bytes& pdu : pdus) received.push_back({&channel(index), pool.make(pdu)});
     gnb_up.receive(received);
   }
+  // As the worker does with a block of the PHY.
+  void receive_block(RadioUe& from, wire::Octets block) {
+    std::vector<RlcPdu> pdus;
+    context->cell->demultiplex(from, block,
+                               [&](LogicalChannel& channel, rte_mbuf* pdu) { pdus.push_back({&channel, pdu}); });
+    gnb_up.receive(pdus);
+  }
   void serve() {
     gnb_down.serve_cell();
     gnb_up.serve_reordering();
@@ -171,7 +178,7 @@ struct FullRig : TestGnb {
     for (Cell* const cell : {context->cell.get(), ue_cell.get()}) {
       auto parts = cell->make(bearers);
       EXPECT_TRUE(parts);
-      cell->attach(*parts);
+      cell->attach(*parts, rte_rdtsc());
     }
   }
 };
@@ -369,7 +376,7 @@ TEST(FullMode, transport_blocks_cross_in_both_directions) {
         delivered[s.lcid - 4].push_back(std::move(sdu));
     }
     EXPECT_EQ(cursor.reason(), wire::Reason::ok);
-    rig.gnb_up.receive_block(*rig.channel().ue, build(*rig.ue_cell, *rig.ue_channel().ue, 50 + random() % 2000));
+    rig.receive_block(*rig.channel().ue, build(*rig.ue_cell, *rig.ue_channel().ue, 50 + random() % 2000));
     rig.serve();
   };
   for (unsigned i = 0; i < 150; ++i) {

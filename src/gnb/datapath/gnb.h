@@ -8,6 +8,7 @@
 #include "engine/copies.h"
 #include "gnb/datapath/downlink.h"
 #include "gnb/datapath/uplink.h"
+#include "radio/serve_phy.h"
 
 namespace splitplane::datapath {
 
@@ -17,16 +18,18 @@ class Gnb {
   struct Queue : Lookahead<Source> {
     Direction direction;
   };
+  // Full mode has no air port: its uplink comes from the PHY.
+  using Queues = std::array<Queue, F == FeatureSet::full ? 1 : 2>;
 
   // `drain_copies`: this worker consumes its own copies, once per round.
   Gnb(GnbContext& context, Source n3_in, Source air_in, Sink n3_out, Sink air_out, bool drain_copies)
       : context_(context),
-        queues_{{{Lookahead<Source>(n3_in), Direction::kDownlink}, {Lookahead<Source>(air_in), Direction::kUplink}}},
+        queues_(queues_of(n3_in, air_in)),
         downlink_(context, air_out, n3_out),
         uplink_(context, n3_out),
         drain_copies_(drain_copies) {}
 
-  std::array<Queue, 2>& queues() { return queues_; }
+  Queues& queues() { return queues_; }
 
   void process(Queue& queue, Burst& burst) {
     if (queue.direction == Direction::kDownlink) {
@@ -37,11 +40,11 @@ class Gnb {
   }
 
   // Once per round: sends frames of the control thread, serves packets that another worker handed off, and consumes
-  // copies if this worker is their consumer. Returns the number of handed-off packets, which came by none of the
-  // queues.
+  // copies if this worker is their consumer. Returns the number of handed-off packets and of reports of the PHY, which
+  // came by none of the queues.
   unsigned flush() {
     uplink_.send_injected();
-    const unsigned handed_off = serve_handed_off();
+    const unsigned handed_off = serve_handed_off() + serve_phy();
     downlink_.flush();
     downlink_.serve_acknowledged();
     downlink_.serve_cell();
@@ -69,11 +72,39 @@ class Gnb {
     for (const WorkerRings& from : context_.handed) {
       if (from.waiting() != 0) return now;
     }
+    if (context_.phy != nullptr && !context_.phy->reports.empty()) return now;
     const std::uint64_t next = std::min(downlink_.next_work(now), context_.session_uplinks.next_work());
     return context_.pdcp == nullptr ? next : std::min(next, context_.pdcp->next_work());
   }
 
  private:
+  static Queues queues_of(Source n3_in, Source air_in) {
+    Queues queues;
+    queues[0] = {Lookahead<Source>(n3_in), Direction::kDownlink};
+    if constexpr (F != FeatureSet::full) queues[1] = {Lookahead<Source>(air_in), Direction::kUplink};
+    return queues;
+  }
+  unsigned serve_phy() {
+    if constexpr (F == FeatureSet::full) {
+      if (context_.phy != nullptr && !context_.phy->reports.empty()) return serve_reports();
+    }
+    return 0;
+  }
+  // RLC PDUs of all blocks go on together, in bursts.
+  unsigned serve_reports() {
+    std::array<RlcPdu, kBurst> pdus;
+    unsigned count = 0;
+    const auto receive = [&] {
+      if (count != 0) uplink_.receive(std::span<const RlcPdu>(pdus.data(), std::exchange(count, 0)));
+    };
+    return datapath::serve_phy(
+        *context_.phy, *context_.slots, *context_.cell, context_.stats,
+        [&](LogicalChannel& channel, rte_mbuf* pdu) {
+          pdus[count++] = {&channel, pdu};
+          if (count == kBurst) receive();
+        },
+        receive);
+  }
   // Serves one burst of each direction from each other worker and returns the number of packets. They count as received
   // in the counters after those of queues().
   unsigned serve_handed_off() {
@@ -96,7 +127,7 @@ class Gnb {
   }
 
   GnbContext& context_;
-  std::array<Queue, 2> queues_;
+  Queues queues_;
   GnbDownlink<F, Sink, Probe> downlink_;
   GnbUplink<F, Sink, Probe> uplink_;
   bool drain_copies_;

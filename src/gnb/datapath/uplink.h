@@ -30,17 +30,6 @@ class GnbUplink {
     }
   }
 
-  // Full mode: an uplink transport block of a UE.
-  void receive_block(RadioUe& ue, wire::Octets block) {
-    std::array<RlcPdu, kBurst> pdus;
-    unsigned n = 0;
-    path_.gnb.cell->demultiplex(ue, block, [&](LogicalChannel& channel, rte_mbuf* pdu) {
-      pdus[n++] = {&channel, pdu};
-      if (n == kBurst) receive({pdus.data(), std::exchange(n, 0)});
-    });
-    receive({pdus.data(), n});
-  }
-
   // Once per round: sends SDUs of secured bearers that waited long enough for SDUs before them.
   void serve_reordering() {
     if constexpr (F >= FeatureSet::mat) {

@@ -17,9 +17,10 @@ class FapiCodec : public testing::Test {
   std::unique_ptr<Message> message_ = std::make_unique<Message>(), again_ = std::make_unique<Message>();
 };
 
-using Messages = testing::Types<ParamRequest, ParamResponse, ConfigRequest, ConfigResponse, StartRequest, StopRequest,
-                                StopIndication, ErrorIndication, SlotIndication, DlTtiRequest, UlTtiRequest,
-                                RxDataIndication, CrcIndication, UciIndication, DlNodeSync, UlNodeSync, TimingInfo>;
+using Messages =
+    testing::Types<ParamRequest, ParamResponse, ConfigRequest, ConfigResponse, StartRequest, StopRequest,
+                   StopIndication, ErrorIndication, SlotIndication, DlTtiRequest, UlTtiRequest, UlDciRequest,
+                   RxDataIndication, CrcIndication, UciIndication, DlNodeSync, UlNodeSync, TimingInfo>;
 TYPED_TEST_SUITE(FapiCodec, Messages);
 
 // A copy on the heap in exactly its size: a sanitizer sees a reader or a writer that goes one octet too far.
@@ -82,6 +83,32 @@ TYPED_TEST(FapiCodec, a_span_that_is_too_short_is_not_overrun) {
 // The specification by hand, for one short message: SFN 0x0102, slot 3, in network order.
 TEST(FapiMessages, slot_indication_is_four_octets_in_network_order) {
   EXPECT_EQ(written(SlotIndication{.sfn = 0x0102, .slot = 3}), (Bytes{0x01, 0x02, 0x00, 0x03}));
+}
+
+// Table 3-54 by hand, with one DCI 0_0.
+TEST(FapiMessages, ul_dci_request_has_pdcch_pdus_behind_a_count_of_eight_bits) {
+  const auto message = std::make_unique<UlDciRequest>();
+  message->sfn = 2;
+  message->slot = 3;
+  auto& pdcch = message->pdus.append()->body.emplace<PdcchPdu>();
+  pdcch.bwp = {.bwp_size = 273, .bwp_start = 0, .subcarrier_spacing = 1};
+  pdcch.freq_domain_resource = {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xF8};
+  pdcch.dl_dcis.add({.rnti = 0x4601,
+                     .scrambling_id = 1,
+                     .scrambling_rnti = 0x4601,
+                     .cce_index = 44,
+                     .aggregation_level = 1,
+                     .power_control_offset_ss = 1,
+                     .payload_size_bits = 44,
+                     .payload = {0x0A, 0x26, 0x9A, 0x8F, 0xD0, 0x00}});
+  const Bytes octets{0x00, 0x02, 0x00, 0x03, 0x01,                                // SFN, slot, one PDU
+                     0x00, 0x00, 0x00, 0x32, 0x01, 0x11, 0x00, 0x00, 0x01, 0x00,  // PDCCH of 50 octets; BWP
+                     0x00, 0x01, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xF8,              // symbols, groups of RBs
+                     0x00, 0x06, 0x00, 0x01, 0x00, 0x00, 0x00, 0x00, 0x01,        // mapping, one DCI
+                     0x46, 0x01, 0x00, 0x01, 0x46, 0x01, 0x2C, 0x01,              // RNTI, scrambling, CCE, level
+                     0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x01, 0x00, 0x2C,        // no PRG, power, 44 bits
+                     0x0A, 0x26, 0x9A, 0x8F, 0xD0, 0x00};
+  EXPECT_EQ(written(*message), octets);
 }
 
 TEST(FapiMessages, an_sfn_or_slot_out_of_range_is_refused_both_ways) {

@@ -19,6 +19,7 @@ enum class MessageId : std::uint16_t {
   kDlTtiRequest = 0x80,
   kUlTtiRequest = 0x81,
   kSlotIndication = 0x82,
+  kUlDciRequest = 0x83,
   kTxDataRequest = 0x84,
   kRxDataIndication = 0x85,
   kCrcIndication = 0x86,
@@ -53,6 +54,8 @@ enum class MessageId : std::uint16_t {
       return "ul_tti.request";
     case MessageId::kSlotIndication:
       return "slot.indication";
+    case MessageId::kUlDciRequest:
+      return "ul_dci.request";
     case MessageId::kTxDataRequest:
       return "tx_data.request";
     case MessageId::kRxDataIndication:

@@ -16,6 +16,7 @@
 #include "phy/fapi/slot_indication.h"
 #include "phy/fapi/tx_data.h"
 #include "phy/fapi/uci.h"
+#include "phy/fapi/ul_dci.h"
 #include "phy/fapi/ul_tti.h"
 #include "phy/fapi/uplink_data.h"
 
@@ -166,8 +167,8 @@ class AnyMessage {
 
   using Messages =
       std::tuple<ParamRequest, ParamResponse, ConfigRequest, ConfigResponse, StartRequest, StopRequest, StopIndication,
-                 ErrorIndication, SlotIndication, DlTtiRequest, UlTtiRequest, TxDataRequest, RxDataIndication,
-                 CrcIndication, UciIndication, DlNodeSync, UlNodeSync, TimingInfo>;
+                 ErrorIndication, SlotIndication, DlTtiRequest, UlTtiRequest, UlDciRequest, TxDataRequest,
+                 RxDataIndication, CrcIndication, UciIndication, DlNodeSync, UlNodeSync, TimingInfo>;
   std::unique_ptr<Messages> messages_ = std::make_unique<Messages>();
 };
 

@@ -15,6 +15,7 @@
 #include "phy/fapi/p5.h"
 #include "phy/fapi/slot_indication.h"
 #include "phy/fapi/uci.h"
+#include "phy/fapi/ul_dci.h"
 #include "phy/fapi/ul_tti.h"
 #include "phy/fapi/uplink_data.h"
 #include "phy/link/p5_channel.h"
@@ -92,6 +93,7 @@ class PhyLink {
   [[nodiscard]] SendOutcome send(const fapi::DlTtiRequest& message, Time now) { return send_running(message, now); }
   [[nodiscard]] SendOutcome send(const fapi::UlTtiRequest& message, Time now) { return send_running(message, now); }
   [[nodiscard]] SendOutcome send(const fapi::TxDataRequest& message, Time now) { return send_running(message, now); }
+  [[nodiscard]] SendOutcome send(const fapi::UlDciRequest& message, Time now) { return send_running(message, now); }
 
   // Stops the PHY if it runs. poll() goes on until the state is `ended`.
   void end(Time now);

@@ -55,6 +55,7 @@ struct Phy final : PhyPeerOwner {
   void l2_is_away() override { ++aways; }
   void receive(const fapi::DlTtiRequest& m) override { dl_pdus += m.pdus.size(); }
   void receive(const fapi::UlTtiRequest&) override { ++ul_ttis; }
+  void receive(const fapi::UlDciRequest& m) override { ul_dci_pdus += m.pdus.size(); }
   void receive(const fapi::TxDataRequest& m) override {
     for (const auto& pdu : m.pdus) {
       Bytes& block = blocks.emplace_back();
@@ -63,7 +64,7 @@ struct Phy final : PhyPeerOwner {
   }
 
   unsigned starts = 0, stops = 0, aways = 0, ul_ttis = 0;
-  std::size_t dl_pdus = 0;
+  std::size_t dl_pdus = 0, ul_dci_pdus = 0;
   std::vector<Bytes> blocks;
 };
 
@@ -173,20 +174,24 @@ TEST_F(Linked, messages_of_slots_cross_in_both_directions) {
   run();
   const auto dl = std::make_unique<fapi::DlTtiRequest>();
   const auto ul = std::make_unique<fapi::UlTtiRequest>();
+  const auto dci = std::make_unique<fapi::UlDciRequest>();
   const auto tx = std::make_unique<fapi::TxDataRequest>();
   Bytes block(160 << 10);
   Random random(1);
   for (std::uint8_t& octet : block) octet = static_cast<std::uint8_t>(random.next());
   dl->pdus.append()->body.emplace<fapi::PdschPdu>();
+  for (unsigned i = 0; i < 2; ++i) dci->pdus.append()->body.emplace<fapi::PdcchPdu>();
   tx->pdus.append()->parts.add({block});
   EXPECT_EQ(send_ahead(*dl), SendOutcome::sent);
   EXPECT_EQ(send_ahead(*ul), SendOutcome::sent);
+  EXPECT_EQ(send_ahead(*dci), SendOutcome::sent);
   EXPECT_EQ(send_ahead(*tx), SendOutcome::sent);
   ASSERT_TRUE(settle([&] { return phy_.blocks.size() == 1; }));
   EXPECT_EQ(phy_.blocks.at(0), block);
   EXPECT_EQ(phy_.dl_pdus, 1U);
   EXPECT_EQ(phy_.ul_ttis, 1U);
-  EXPECT_EQ(peer_->counters().delivered.get(), 3U);
+  EXPECT_EQ(phy_.ul_dci_pdus, 2U);
+  EXPECT_EQ(peer_->counters().delivered.get(), 4U);
 
   const auto rx = std::make_unique<fapi::RxDataIndication>();
   const auto crc = std::make_unique<fapi::CrcIndication>();

@@ -118,8 +118,8 @@ bool PhyPeer::take_as(Message& message, std::uint16_t id, wire::Octets body, Tim
 }
 
 void PhyPeer::take_p7(std::uint16_t id, wire::Octets body, Time now) {
-  const bool known =
-      take_as(*dl_tti_, id, body, now) || take_as(*ul_tti_, id, body, now) || take_as(*tx_data_, id, body, now);
+  const bool known = take_as(*dl_tti_, id, body, now) || take_as(*ul_tti_, id, body, now) ||
+                     take_as(*tx_data_, id, body, now) || take_as(*ul_dci_, id, body, now);
   if (!known) p7_.count_unexpected();
 }
 

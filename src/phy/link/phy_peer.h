@@ -6,6 +6,7 @@
 #include "phy/fapi/dl_tti.h"
 #include "phy/fapi/phy_machine.h"
 #include "phy/fapi/uci.h"
+#include "phy/fapi/ul_dci.h"
 #include "phy/fapi/ul_tti.h"
 #include "phy/fapi/uplink_data.h"
 #include "phy/link/p5_channel.h"
@@ -46,6 +47,7 @@ class PhyPeerOwner {
   virtual void receive(const fapi::DlTtiRequest& message) = 0;
   virtual void receive(const fapi::UlTtiRequest& message) = 0;
   virtual void receive(const fapi::TxDataRequest& message) = 0;
+  virtual void receive(const fapi::UlDciRequest& message) = 0;
 };
 
 class PhyPeer {
@@ -104,6 +106,7 @@ class PhyPeer {
   std::unique_ptr<fapi::DlTtiRequest> dl_tti_ = std::make_unique<fapi::DlTtiRequest>();
   std::unique_ptr<fapi::UlTtiRequest> ul_tti_ = std::make_unique<fapi::UlTtiRequest>();
   std::unique_ptr<fapi::TxDataRequest> tx_data_ = std::make_unique<fapi::TxDataRequest>();
+  std::unique_ptr<fapi::UlDciRequest> ul_dci_ = std::make_unique<fapi::UlDciRequest>();
   unsigned errors_left_ = kErrorsAtOnce;
   Time last_arrival_ = 0;
   bool l2_away_ = false;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -16,11 +17,15 @@ class HarqCell {
   // Places for `ues` UEs; nothing is allocated later.
   HarqCell(std::size_t ues, const HarqSettings& settings) : active_((ues + 63) / 64) {
     senders_.reserve(ues);
-    for (std::size_t ue = 0; ue < ues; ++ue) senders_.emplace_back(settings);
+    for (std::size_t ue = 0; ue < ues; ++ue) senders_.emplace_back(settings, counters_.get());
     waiting_.reserve(ues * kHarqProcesses);
   }
 
   [[nodiscard]] const HarqSender<Tb>& ue(std::uint16_t ue) const { return senders_[ue]; }
+  // As HarqSender::set_ndis().
+  void set_ndis(std::uint16_t ue, std::uint16_t all) { senders_[ue].set_ndis(all); }
+  // Of all UEs, also of those that had a place before.
+  [[nodiscard]] const HarqSenderCounters& counters() const { return *counters_; }
 
   // As HarqSender::start(), for the UE that the grant names.
   bool start(const Grant& grant, Tb tb) {
@@ -75,6 +80,12 @@ class HarqCell {
     senders_[ue].discard_all(release);
     forget_those_that_do_not_wait();
   }
+  // The same for all UEs.
+  template <class Release>
+  void discard_all(Release&& release) {
+    for (HarqSender<Tb>& sender : senders_) sender.discard_all(release);
+    waiting_.clear();
+  }
 
  private:
   void mark(std::uint16_t ue) { active_[ue / 64] |= std::uint64_t{1} << (ue % 64); }
@@ -82,6 +93,7 @@ class HarqCell {
     std::erase_if(waiting_, [&](const Retransmission& r) { return !senders_[r.ue].waits(r.process); });
   }
 
+  std::unique_ptr<HarqSenderCounters> counters_ = std::make_unique<HarqSenderCounters>();
   std::vector<HarqSender<Tb>> senders_;
   std::vector<std::uint64_t> active_;  // a bit for each UE: it may have TBs; no other has
   std::vector<Retransmission> waiting_;

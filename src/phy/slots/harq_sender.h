@@ -33,7 +33,7 @@ namespace splitplane::phy {
   X(duplicate, "the feedback of this transmission came before")                                       \
   X(stale, "NACK of an earlier transmission than the last one, or feedback of another TB")            \
   X(idle, "the process has sent nothing that waits for feedback")                                     \
-  X(no_process, "there is no process of this number")
+  X(no_process, "there is no such process, or none that sent anything in this slot")
 
 SPLITPLANE_OUTCOMES(Feedback, SPLITPLANE_FEEDBACKS)
 
@@ -44,6 +44,8 @@ struct HarqSenderCounters {
   std::uint64_t no_feedback = 0;      // transmissions whose feedback did not come in time: as if a NACK had come
   std::uint64_t discarded = 0;        // TBs that discard_all() released
   std::array<std::uint64_t, kFeedbackCount> feedback{};  // by what became of it; no_feedback counts here, too
+  // Transmissions that did not arrive, as far as is known. A TB that was given up because it waited counts once more.
+  [[nodiscard]] std::uint64_t missed() const { return counted(Feedback::nacked) + counted(Feedback::given_up); }
   [[nodiscard]] std::uint64_t counted(Feedback what) const { return feedback[static_cast<std::size_t>(what)]; }
 };
 
@@ -73,8 +75,9 @@ concept HarqBlock = std::movable<T> && std::default_initializable<T>;
 template <HarqBlock Tb>
 class HarqSender {
  public:
-  explicit HarqSender(const HarqSettings& settings = {})
-      : all_(static_cast<std::uint16_t>((1U << processes(settings)) - 1)), settings_(settings) {
+  // `of_all`: counts the same, for all senders that share it; it outlives them.
+  explicit HarqSender(const HarqSettings& settings = {}, HarqSenderCounters* of_all = nullptr)
+      : all_(static_cast<std::uint16_t>((1U << processes(settings)) - 1)), settings_(settings), of_all_(of_all) {
     settings_.processes = processes(settings);
   }
 
@@ -85,12 +88,22 @@ class HarqSender {
   }
   // The NDI that a new TB of this process has.
   [[nodiscard]] std::uint8_t next_ndi(std::uint8_t process) const { return processes_[process].ndi ^ 1; }
+  // The last NDI of each process, a bit each. A UE that comes back from another place goes on with its own ones: else
+  // it would take a new TB for a repetition. Only while no TB is here.
+  [[nodiscard]] std::uint16_t ndis() const {
+    std::uint16_t all = 0;
+    for (std::size_t i = 0; i < processes_.size(); ++i) all |= static_cast<std::uint16_t>(processes_[i].ndi << i);
+    return all;
+  }
+  void set_ndis(std::uint16_t all) {
+    for (std::size_t i = 0; i < processes_.size(); ++i) processes_[i].ndi = static_cast<std::uint8_t>(all >> i & 1);
+  }
 
   // Gives a new TB to the idle process that the grant names, and counts it as sent in the grant's slot. False, and
   // counted as refused: the process is busy or there is none of this number. The TB ends with this call then.
   bool start(const Grant& grant, Tb tb) {
     if (grant.process >= settings_.processes || busy(grant.process)) {
-      ++counters_.refused;
+      add(&HarqSenderCounters::refused);
       return false;
     }
     Process& p = processes_[grant.process];
@@ -104,7 +117,7 @@ class HarqSender {
     p.used = true;
     p.transmit(grant.slot);
     sent_ |= bit(grant.process);
-    ++counters_.blocks;
+    add(&HarqSenderCounters::blocks);
     return true;
   }
   // Counts the waiting TB of a process as sent again in this slot.
@@ -114,16 +127,35 @@ class HarqSender {
     p.transmit(slot);
     waiting_ &= static_cast<std::uint16_t>(~bit(process));
     sent_ |= bit(process);
-    ++counters_.retransmissions;
+    add(&HarqSenderCounters::retransmissions);
   }
 
   // True if the TB of the process was reported missing and waits to be sent again.
   [[nodiscard]] bool waits(std::uint8_t process) const { return (waiting_ & bit(process)) != 0; }
   [[nodiscard]] bool busy(std::uint8_t process) const { return ((sent_ | waiting_) & bit(process)) != 0; }
+  // How many TBs are on the air or wait to be sent again.
+  [[nodiscard]] unsigned open() const {
+    return static_cast<unsigned>(std::popcount(static_cast<std::uint16_t>(sent_ | waiting_)));
+  }
   // True if a TB is on the air or waits to be sent again.
   [[nodiscard]] bool active() const { return (sent_ | waiting_) != 0; }
+  // The process that sent in this slot, for a feedback that names none; kNoProcess if there is none. A TB that is open
+  // goes before one that is done. The UE had one TB in the slot at most.
+  [[nodiscard]] std::uint8_t process_in(Slot sent_in) const {
+    for (auto open = static_cast<std::uint16_t>(sent_ | waiting_); open != 0;
+         open &= static_cast<std::uint16_t>(open - 1)) {
+      const auto process = static_cast<std::uint8_t>(std::countr_zero(open));
+      if (processes_[process].find(sent_in) != kRemembered) return process;
+    }
+    for (std::uint8_t process = 0; process < settings_.processes; ++process) {
+      if (processes_[process].used && processes_[process].slot == sent_in) return process;
+    }
+    return kNoProcess;
+  }
   // The TB of a busy process.
   [[nodiscard]] const Tb& block(std::uint8_t process) const { return processes_[process].tb; }
+  // The size of the last TB of a process.
+  [[nodiscard]] std::uint32_t tb_bytes(std::uint8_t process) const { return processes_[process].tb_bytes; }
   // The slot of the first transmission of a busy process's TB: when the UE built it, in the uplink.
   [[nodiscard]] Slot first_slot(std::uint8_t process) const { return processes_[process].first_slot; }
   // What is to be sent again of a process that waits. `ue` is passed on.
@@ -154,18 +186,19 @@ class HarqSender {
     for (std::uint16_t open = sent_; open != 0; open &= static_cast<std::uint16_t>(open - 1)) {
       const auto process = static_cast<std::uint8_t>(std::countr_zero(open));
       if (!is_over(processes_[process].slot, settings_.feedback_slots, now)) continue;
-      ++counters_.no_feedback;
+      add(&HarqSenderCounters::no_feedback);
       if (count(miss(process, release)) == Feedback::nacked) lost(process);
     }
     return waited;
   }
 
-  // The UE is released or reset: all TBs go, and no slot with one may be on its way to the PHY.
+  // The UE is released or reset: all TBs go. What `release` frees must stay readable if a slot with one is on its way
+  // to the PHY.
   template <class Release>
   void discard_all(Release&& release) {
     for (auto open = static_cast<std::uint16_t>(sent_ | waiting_); open != 0;
          open &= static_cast<std::uint16_t>(open - 1)) {
-      ++counters_.discarded;
+      add(&HarqSenderCounters::discarded);
       release(std::exchange(processes_[std::countr_zero(open)].tb, Tb{}));
     }
     sent_ = waiting_ = 0;
@@ -216,8 +249,13 @@ class HarqSender {
     return age >= slots || age < -static_cast<std::int32_t>(kFramesAhead * now.numerology.slots_per_frame());
   }
 
+  void add(std::uint64_t HarqSenderCounters::* what) {
+    ++(counters_.*what);
+    if (of_all_ != nullptr) ++(of_all_->*what);
+  }
   Feedback count(Feedback what) {
     ++counters_.feedback[static_cast<std::size_t>(what)];
+    if (of_all_ != nullptr) ++of_all_->feedback[static_cast<std::size_t>(what)];
     return what;
   }
 
@@ -257,6 +295,7 @@ class HarqSender {
   std::uint16_t all_;
   std::uint16_t sent_ = 0, waiting_ = 0;  // processes whose TB waits for feedback; to be sent again. The rest is idle
   HarqSettings settings_;
+  HarqSenderCounters* of_all_;
   std::array<Process, kHarqProcesses> processes_{};
   HarqSenderCounters counters_;
 };

@@ -218,6 +218,56 @@ TEST_F(HarqSenderTest, after_a_loop_that_stood_still_for_seconds_transmissions_a
   sender_.expire(slot(100), [](std::uint8_t) { ADD_FAILURE(); }, release());
 }
 
+// A HARQ-ACK of a PHY names the UE and the slot, and no process.
+TEST_F(HarqSenderTest, the_slot_tells_the_process) {
+  const Grant first = start(1, 10), second = start(2, 11);
+  EXPECT_EQ(sender_.open(), 2U);
+  EXPECT_EQ(sender_.process_in(slot(10)), first.process);
+  EXPECT_EQ(sender_.process_in(slot(11)), second.process);
+  EXPECT_EQ(sender_.process_in(slot(12)), kNoProcess);
+  (void)feedback(first.process, 10, false);
+  sender_.retransmit(first.process, slot(20));
+  EXPECT_EQ(sender_.process_in(slot(10)), first.process) << "an ACK may still come, but counts once";
+  EXPECT_EQ(sender_.process_in(slot(20)), first.process);
+  EXPECT_EQ(sender_.open(), 2U);
+  EXPECT_EQ(sender_.counters().missed(), 1U);
+  (void)feedback(first.process, 20, true);
+  EXPECT_EQ(sender_.open(), 1U);
+  EXPECT_EQ(sender_.process_in(slot(20)), first.process) << "its feedback may come twice";
+  EXPECT_EQ(sender_.process_in(slot(10)), kNoProcess);
+  // A cycle of frame numbers later, another process sends in the slot of the same name.
+  (void)start(3, 12);
+  const Grant same = start(4, 11 + 20480);
+  (void)feedback(second.process, 11, true);
+  EXPECT_EQ(sender_.process_in(slot(11)), same.process);
+}
+
+TEST(HarqCell, what_all_ues_count_adds_up_and_all_blocks_can_be_discarded_at_once) {
+  HarqCell<Block> cell(3, {.feedback_slots = 8});
+  unsigned released = 0;
+  const auto release = [&](const Block&) { ++released; };
+  for (std::uint16_t ue = 0; ue < 3; ++ue) {
+    for (std::uint8_t process = 0; process < 2; ++process) {
+      cell.start({.slot = slot(process), .ue = ue, .process = process}, std::make_unique<int>(1));
+    }
+  }
+  EXPECT_EQ(cell.feedback(0, 0, slot(0), true, release), Feedback::acked);
+  EXPECT_EQ(cell.feedback(1, 0, slot(0), false, release), Feedback::nacked);
+  cell.expire(slot(8), release);
+  const Grant again{.slot = slot(9), .retransmission = true, .ue = 1, .process = 0};
+  cell.retransmit({&again, 1});
+  cell.discard_all(release);
+  EXPECT_TRUE(cell.waiting().empty());
+  EXPECT_EQ(released, 6U);
+  EXPECT_EQ(cell.counters().blocks, 6U);
+  EXPECT_EQ(cell.counters().counted(Feedback::acked), 1U);
+  EXPECT_EQ(cell.counters().counted(Feedback::nacked), 2U);
+  EXPECT_EQ(cell.counters().no_feedback, 1U);
+  EXPECT_EQ(cell.counters().retransmissions, 1U);
+  EXPECT_EQ(cell.counters().discarded, 5U);
+  EXPECT_EQ(cell.ue(0).counters().discarded + cell.ue(1).counters().discarded + cell.ue(2).counters().discarded, 5U);
+}
+
 TEST_F(HarqSenderTest, discarding_releases_what_was_sent_and_what_waits) {
   (void)start(1, 0);
   (void)start(2, 1);
@@ -377,6 +427,20 @@ TEST_F(HarqUplinkTest, without_a_block_nothing_is_sent_or_held_and_the_same_ndi_
   EXPECT_EQ(grant(5, 1), 1);
   uplink_.reset([&](const Block& block) { released_.push_back(*block); });
   EXPECT_EQ(released_, (std::vector{0, 1}));
+}
+
+TEST_F(HarqUplinkTest, a_block_whose_memory_is_needed_is_forgotten_once_and_the_others_stay) {
+  (void)grant(5, 0);
+  (void)grant(6, 0);
+  EXPECT_FALSE(uplink_.is_new({.process = 5, .ndi = 0, .tb_bytes = 100}));
+  EXPECT_TRUE(uplink_.is_new({.process = 5, .ndi = 1, .tb_bytes = 100}));
+  const auto release = [&](const Block& block) { released_.push_back(*block); };
+  uplink_.forget(5, release);
+  uplink_.forget(5, release);
+  EXPECT_EQ(released_, std::vector{0});
+  EXPECT_TRUE(uplink_.is_new({.process = 5, .ndi = 0, .tb_bytes = 100}));
+  EXPECT_EQ(grant(5, 0), 2);
+  EXPECT_EQ(grant(6, 0), 1);
 }
 
 TEST_F(HarqUplinkTest, after_a_reset_each_grant_is_new) {

@@ -44,6 +44,16 @@ class HarqUplink {
     return sends ? &processes_[grant.process].tb : nullptr;
   }
 
+  // True if this grant would be for a new TB.
+  [[nodiscard]] bool is_new(const Grant& grant) const { return judge(grant) == UplinkGrant::new_block; }
+
+  // The memory of a TB is needed for another one: the process holds none from now on, as if its grant had not come.
+  template <class Release>
+  void forget(std::uint8_t process, Release&& release) {
+    Process& p = processes_[process];
+    if (std::exchange(p.full, false)) release(std::exchange(p.tb, Tb{}));
+  }
+
   // MAC reset (TS 38.321 5.12), or the UE goes: all TBs are released.
   template <class Release>
   void reset(Release&& release) {

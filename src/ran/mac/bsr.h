@@ -65,21 +65,28 @@ class BufferStatus {
     return lcgs > 1 ? long_bytes(lcgs) : kShortBytes;
   }
   // That BSR. It reports what waits `after` the block was built, of the LCGs that had data `before`.
-  [[nodiscard]] ControlElement report(std::span<const Waiting> before, std::span<const Waiting> after, Time now) {
+  [[nodiscard]] static ControlElement report(std::span<const Waiting> before, std::span<const Waiting> after) {
     const std::uint8_t lcgs = with_data(before);
     const bool is_long = wire::mac::popcount8(lcgs) > 1;
-    return sent(is_long ? long_bsr(lcgs, after) : short_bsr(before, after, false), true, now);
+    return is_long ? long_bsr(lcgs, after) : short_bsr(before, after, false);
   }
   // A BSR in the place of padding, of at most `room` octets with its subheader; of size 0 if none fits.
-  [[nodiscard]] ControlElement pad(std::size_t room, std::span<const Waiting> before, std::span<const Waiting> after,
-                                   Time now) {
+  [[nodiscard]] static ControlElement pad(std::size_t room, std::span<const Waiting> before,
+                                          std::span<const Waiting> after) {
     if (room < kShortBytes) return {};
     const std::uint8_t lcgs = with_data(before);
     const unsigned count = wire::mac::popcount8(lcgs);
-    if (room >= long_bytes(count)) return sent(long_bsr(lcgs, after), true, now);
-    if (count <= 1) return sent(short_bsr(before, after, false), true, now);
-    if (room == kShortBytes) return sent(short_bsr(before, after, true), false, now);
-    return sent(long_truncated_bsr(room - long_bytes(0), before, after), false, now);
+    if (room >= long_bytes(count)) return long_bsr(lcgs, after);
+    if (count <= 1) return short_bsr(before, after, false);
+    if (room == kShortBytes) return short_bsr(before, after, true);
+    return long_truncated_bsr(room - long_bytes(0), before, after);
+  }
+  // The BSR is in the block. A whole one answers all triggers; a truncated one does not restart periodicBSR-Timer.
+  void sent(const ControlElement& bsr, Time now) {
+    start(t_retx_, config_.retx, now);
+    if (bsr.lcid() == wire::mac::ul::kShortTruncatedBsr || bsr.lcid() == wire::mac::ul::kLongTruncatedBsr) return;
+    start(t_periodic_, config_.periodic, now);
+    regular_ = periodic_ = false;
   }
 
  private:
@@ -146,15 +153,6 @@ class BufferStatus {
       if ((chosen >> lcg & 1) != 0) sizes[count++] = wire::mac::bsr8_index(octets_of(lcg, after));
     }
     return ControlElement::of(wire::mac::LongTruncatedBsr{lcgs, Octets(sizes).first(count)});
-  }
-  // A whole report answers all triggers; a truncated one does not restart periodicBSR-Timer.
-  ControlElement sent(const ControlElement& element, bool whole, Time now) {
-    start(t_retx_, config_.retx, now);
-    if (whole) {
-      start(t_periodic_, config_.periodic, now);
-      regular_ = periodic_ = false;
-    }
-    return element;
   }
 
   BsrConfig config_;

@@ -17,7 +17,7 @@ std::string hex(const ControlElement& element) {
 }
 // Sends a BSR, so that no trigger is left.
 void send(BufferStatus& bsr, const List& waiting, Time now = 0) {
-  (void)bsr.report(waiting, waiting, now);
+  bsr.sent(BufferStatus::report(waiting, waiting), now);
 }
 
 TEST(Bsr, the_first_data_triggers_a_regular_one) {
@@ -87,39 +87,37 @@ TEST(Bsr, the_periodic_timer_triggers_one_that_is_not_regular) {
 }
 
 TEST(Bsr, is_short_for_one_lcg_and_long_for_more_and_says_what_waits_afterwards) {
-  BufferStatus bsr({});
   const List one{{2, 5, 100}, {2, 6, 50}, {3, 1, 0}};
   EXPECT_EQ(BufferStatus::size(one), 2U);
-  EXPECT_EQ(hex(bsr.report(one, List{{2, 5, 0}, {2, 6, 14}, {3, 1, 0}}, 0)), "3d42");  // 14 octets: index 2
+  EXPECT_EQ(hex(BufferStatus::report(one, List{{2, 5, 0}, {2, 6, 14}, {3, 1, 0}})), "3d42");  // 14 octets: index 2
   const List two{{2, 5, 100}, {5, 6, 50}};
   EXPECT_EQ(BufferStatus::size(two), 5U);
-  EXPECT_EQ(hex(bsr.report(two, List{{2, 5, 19}, {5, 6, 0}}, 0)), "3e03240a00");
-  EXPECT_EQ(hex(bsr.report(List{{4, 1, 0}}, List{{4, 1, 0}}, 0)), "3d80") << "nothing waits";
+  EXPECT_EQ(hex(BufferStatus::report(two, List{{2, 5, 19}, {5, 6, 0}})), "3e03240a00");
+  EXPECT_EQ(hex(BufferStatus::report(List{{4, 1, 0}}, List{{4, 1, 0}})), "3d80") << "nothing waits";
 }
 
 TEST(Bsr, in_the_place_of_padding_the_room_decides_the_format) {
-  BufferStatus bsr({});
   const List three{{1, 9, 100}, {4, 2, 100}, {6, 5, 100}};
-  EXPECT_EQ(bsr.pad(1, three, three, 0).size(), 0U);          // 100 octets are level 37, or 8 of the short table
-  EXPECT_EQ(hex(bsr.pad(2, three, three, 0)), "3b88");        // short truncated: LCG 4 has the highest priority
-  EXPECT_EQ(hex(bsr.pad(3, three, three, 0)), "3c0152");      // long truncated without a size
-  EXPECT_EQ(hex(bsr.pad(4, three, three, 0)), "3c025225");    // of LCG 4
-  EXPECT_EQ(hex(bsr.pad(5, three, three, 0)), "3c03522525");  // of LCGs 4 and 6
-  EXPECT_EQ(hex(bsr.pad(6, three, three, 0)), "3e0452252525");
+  EXPECT_EQ(BufferStatus::pad(1, three, three).size(), 0U);          // 100 octets are level 37, or 8 of the short table
+  EXPECT_EQ(hex(BufferStatus::pad(2, three, three)), "3b88");        // short truncated: LCG 4 has the highest priority
+  EXPECT_EQ(hex(BufferStatus::pad(3, three, three)), "3c0152");      // long truncated without a size
+  EXPECT_EQ(hex(BufferStatus::pad(4, three, three)), "3c025225");    // of LCG 4
+  EXPECT_EQ(hex(BufferStatus::pad(5, three, three)), "3c03522525");  // of LCGs 4 and 6
+  EXPECT_EQ(hex(BufferStatus::pad(6, three, three)), "3e0452252525");
   const List one{{1, 9, 100}};
-  EXPECT_EQ(hex(bsr.pad(2, one, one, 0)), "3d28");
-  EXPECT_EQ(hex(bsr.pad(3, one, one, 0)), "3d28");
-  EXPECT_EQ(hex(bsr.pad(4, one, one, 0)), "3e020225");
+  EXPECT_EQ(hex(BufferStatus::pad(2, one, one)), "3d28");
+  EXPECT_EQ(hex(BufferStatus::pad(3, one, one)), "3d28");
+  EXPECT_EQ(hex(BufferStatus::pad(4, one, one)), "3e020225");
 }
 
 TEST(Bsr, a_truncated_one_answers_no_trigger_and_restarts_no_periodic_timer) {
   BufferStatus bsr({.periodic = 50, .retx = 1000});
   const List two{{1, 9, 100}, {4, 2, 100}};
   bsr.observe(two);
-  (void)bsr.pad(2, two, two, 100);
+  bsr.sent(BufferStatus::pad(2, two, two), 100);
   EXPECT_TRUE(bsr.regular());
   EXPECT_EQ(bsr.next_expiry(), 1100U);
-  (void)bsr.pad(5, two, two, 100);
+  bsr.sent(BufferStatus::pad(5, two, two), 100);
   EXPECT_FALSE(bsr.triggered());
   EXPECT_EQ(bsr.next_expiry(), 150U);
 }

@@ -61,6 +61,9 @@ class Channel {
     return tm_->volume();
   }
 
+  // What of it a grant could carry now: see AmEntity.
+  [[nodiscard]] std::uint64_t sendable() const { return mode_ == RlcMode::kAm ? am_->sendable() : volume(); }
+
   // For a batch of many UEs, whose state is in no cache. Each function fetches what the next one looks at: the entity,
   // then the SDUs that wait, then the first of these buffers.
   void prefetch_entity() const {

@@ -13,6 +13,8 @@ using wire::Octets;
 
 class ControlElement {
  public:
+  static constexpr std::size_t kMostBytes = 11;  // a long BSR of eight LCGs: 2 + 1 + 8
+
   ControlElement() = default;
 
   // Downlink.
@@ -74,7 +76,7 @@ class ControlElement {
     bytes_ = static_cast<std::uint8_t>(bytes_ + bytes);
   }
 
-  std::array<std::uint8_t, 11> octets_{};  // a long BSR of eight LCGs: 2 + 1 + 8
+  std::array<std::uint8_t, kMostBytes> octets_{};
   std::uint8_t bytes_ = 0;
 };
 

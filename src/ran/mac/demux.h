@@ -50,14 +50,22 @@ class ChannelMap {
 
   ChannelMap() { places_.fill(kNone); }
 
-  // False: there is no room for another extended LCID, or the LCID is none of a logical channel.
+  // Gives an LCID a place, or kNone to remove it. False: there is no room for another extended LCID, or the LCID is
+  // none of a logical channel.
   [[nodiscard]] bool set(std::uint32_t lcid, std::uint8_t place) {
     if (lcid < places_.size()) {
       places_[lcid] = place;
       return true;
     }
-    if (lcid < wire::mac::kFirstExtendedLcid || extended_count_ == kMostExtended) return false;
-    extended_[extended_count_++] = {lcid, place};
+    if (lcid < wire::mac::kFirstExtendedLcid) return false;
+    const std::size_t at = find(lcid);
+    if (place == kNone) {
+      if (at != extended_count_) extended_[at] = extended_[--extended_count_];
+      return true;
+    }
+    if (at == kMostExtended) return false;
+    if (at == extended_count_) ++extended_count_;
+    extended_[at] = {lcid, place};
     return true;
   }
   [[nodiscard]] std::uint8_t operator[](std::uint32_t lcid) const {
@@ -69,11 +77,15 @@ class ChannelMap {
     std::uint32_t lcid;
     std::uint8_t place;
   };
+  // The entry of an extended LCID; extended_count_ if it has none.
+  [[nodiscard]] std::size_t find(std::uint32_t lcid) const {
+    std::size_t at = 0;
+    while (at != extended_count_ && extended_[at].lcid != lcid) ++at;
+    return at;
+  }
   [[nodiscard]] std::uint8_t extended(std::uint32_t lcid) const {
-    for (std::size_t i = 0; i < extended_count_; ++i) {
-      if (extended_[i].lcid == lcid) return extended_[i].place;
-    }
-    return kNone;
+    const std::size_t at = find(lcid);
+    return at == extended_count_ ? kNone : extended_[at].place;
   }
 
   std::array<std::uint8_t, 64> places_;  // by the six bits of LCID

@@ -108,6 +108,23 @@ TEST(Demux, a_map_holds_each_lcid_and_a_few_extended_ones) {
   EXPECT_EQ(map[9000], ChannelMap::kNone);
 }
 
+TEST(Demux, a_map_changes_and_removes_each_lcid) {
+  ChannelMap map;
+  for (std::uint8_t i = 0; i < ChannelMap::kMostExtended; ++i) ASSERT_TRUE(map.set(320U + i, i));
+  ASSERT_TRUE(map.set(4, 20));
+  for (const std::uint32_t lcid : {4U, 320U, 327U}) {
+    EXPECT_TRUE(map.set(lcid, 9));
+    EXPECT_EQ(map[lcid], 9);
+    EXPECT_TRUE(map.set(lcid, ChannelMap::kNone));
+    EXPECT_TRUE(map.set(lcid, ChannelMap::kNone));
+    EXPECT_EQ(map[lcid], ChannelMap::kNone);
+  }
+  for (std::uint32_t lcid = 321; lcid < 327; ++lcid) EXPECT_EQ(map[lcid], lcid - 320);
+  EXPECT_TRUE(map.set(9000, 1) && map.set(9001, 2));
+  EXPECT_FALSE(map.set(9002, 3)) << "two places were free again";
+  EXPECT_EQ(map[9001], 2);
+}
+
 TEST(Demux, a_block_cut_at_each_octet_gives_what_was_whole) {
   const Bytes all = from_hex("3c 3d5f 0403aabbcc 450103" + std::string(518, '7') + "2102a802ccdd 3f0000");
   const Walk whole("3c 3d5f 0403aabbcc 450103" + std::string(518, '7') + "2102a802ccdd 3f0000");

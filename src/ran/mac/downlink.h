@@ -24,9 +24,10 @@ class Downlink {
   }
   [[nodiscard]] unsigned elements_waiting() const { return waiting_; }
 
-  // Octets that wait, for the scheduler: PDUs of RLC and control elements, without subheaders of SDUs.
-  [[nodiscard]] std::uint64_t volume() const {
-    std::uint64_t octets = mux_.volume();
+  // Octets that a grant could carry now, for the scheduler: PDUs of RLC and control elements, without subheaders of
+  // SDUs.
+  [[nodiscard]] std::uint64_t sendable() const {
+    std::uint64_t octets = mux_.sendable();
     for (unsigned i = 0; i < waiting_; ++i) octets += elements_[i].size();
     return octets;
   }

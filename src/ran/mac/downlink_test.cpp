@@ -55,7 +55,7 @@ TYPED_TEST(AnyDownlink, an_element_that_does_not_fit_waits_for_the_next_block) {
   ASSERT_TRUE(this->sender.downlink.add(ControlElement::long_drx()));
   EXPECT_EQ(this->shape_of(2), (Shape{"60:0", "63:0"}));
   EXPECT_EQ(this->sender.downlink.elements_waiting(), 2U);
-  EXPECT_EQ(this->sender.downlink.volume(), 3U);
+  EXPECT_EQ(this->sender.downlink.sendable(), 3U);
   EXPECT_EQ(this->shape_of(1), (Shape{"63:0"}));
   EXPECT_EQ(this->shape_of(3), (Shape{"61:1", "59:0"}));
 }
@@ -74,7 +74,7 @@ TYPED_TEST(AnyDownlink, grants_of_0_1_and_2_octets) {
   EXPECT_EQ(this->sender.downlink.mux().counters().no_block, 1U);
   EXPECT_EQ(to_hex(this->build(1)), "3f");
   EXPECT_EQ(to_hex(this->build(2)), "3f00");
-  EXPECT_EQ(this->sender.downlink.volume(), 13U) << "nothing was taken";
+  EXPECT_EQ(this->sender.downlink.sendable(), 13U) << "nothing was taken";
 }
 
 TYPED_TEST(AnyDownlink, each_grant_is_filled_to_its_last_octet_but_for_what_fits_no_pdu) {

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cassert>
+#include <utility>
 #include <vector>
 
+#include "ran/mac/control_element.h"
 #include "ran/mac/copy.h"
 #include "ran/mac/scheme.h"
 
@@ -21,11 +23,23 @@ class IovBlock {
     std::size_t octets = 0;
   };
 
+  // Has no memory, and Iov::begin() refuses it. A HARQ process without a block holds such a one.
+  IovBlock() = default;
   // Memory for `sdus` SDUs and for `own_octets` octets of control elements and STATUS PDUs, allocated here only.
-  explicit IovBlock(std::size_t sdus = 512, std::size_t own_octets = 2048)
+  IovBlock(std::size_t sdus, std::size_t own_octets)
       : pieces_(2 * sdus + 2 + kMostBlockBytes / kZeros.size()),
         sdus_(sdus),
         own_(own_octets + sdus * kMostHeaders + kElements + 1) {}
+  // The memory goes with the block, so the pieces stay valid, and nothing is allocated. The other one has none then.
+  IovBlock(IovBlock&& other) noexcept { swap(other); }
+  IovBlock& operator=(IovBlock&& other) noexcept {
+    IovBlock taken(std::move(other));
+    swap(taken);
+    return *this;
+  }
+  IovBlock(const IovBlock&) = delete;
+  IovBlock& operator=(const IovBlock&) = delete;
+  ~IovBlock() = default;
 
   // The octets of the block in the order of the wire; there is no empty piece.
   [[nodiscard]] std::span<const Piece> pieces() const { return {pieces_.data(), piece_count_}; }
@@ -53,6 +67,18 @@ class IovBlock {
   static constexpr std::size_t kElements = 32;                                 // control elements behind the SDUs
   static constexpr std::array<std::uint8_t, 16384> kZeros{};                   // padding
 
+  void swap(IovBlock& other) noexcept {
+    pieces_.swap(other.pieces_);
+    sdus_.swap(other.sdus_);
+    own_.swap(other.own_);
+    std::swap(piece_count_, other.piece_count_);
+    std::swap(sdu_count_, other.sdu_count_);
+    std::swap(own_used_, other.own_used_);
+    std::swap(octets_, other.octets_);
+    std::swap(ends_in_own_, other.ends_in_own_);
+  }
+
+  [[nodiscard]] bool has_memory() const { return !own_.empty(); }
   [[nodiscard]] std::size_t own_left() const { return own_.size() - 1 - own_used_; }  // one octet is for padding
   [[nodiscard]] bool has_room() const { return sdu_count_ != sdus_.size() && own_left() >= kMostHeaders + kElements; }
   [[nodiscard]] std::uint8_t* own_at() { return own_.data() + own_used_; }
@@ -94,10 +120,10 @@ class IovBlock {
 template <buf::PacketBuffer B>
 class Iov {
  public:
-  using Block = IovBlock<B>;  // empty at begin()
+  using Block = IovBlock<B>;  // at begin() it has memory and no octets
 
   [[nodiscard]] bool begin(Block& block, std::size_t bytes) {
-    if (bytes > kMostBlockBytes || block.size() != 0) return false;
+    if (bytes > kMostBlockBytes || block.size() != 0 || !block.has_memory()) return false;
     block_ = &block;
     left_ = bytes;
     return true;
@@ -116,8 +142,12 @@ class Iov {
     block_->add_sdu(std::move(pdu.sdu), from, pdu.length);
   }
 
+  // A STATUS may be long: it leaves the memory of the control elements behind it. What is not longer than an element
+  // may use that memory, because room() saw that there is enough for both.
   [[nodiscard]] MutableOctets open(std::size_t most) {
-    return {block_->own_at(), std::min({most, left_, block_->own_left()})};
+    const std::size_t own = block_->own_left();
+    const std::size_t kept = most > ControlElement::kMostBytes ? std::min(own, Block::kElements) : 0;
+    return {block_->own_at(), std::min({most, left_, own - kept})};
   }
   void close(std::size_t used) {
     if (used == 0) return;

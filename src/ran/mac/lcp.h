@@ -4,6 +4,7 @@
 
 #include <array>
 #include <bit>
+#include <cassert>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -27,14 +28,23 @@ struct LcpConfig {
 class Bucket {
  public:
   Bucket() = default;
-  // `ticks_per_second` is at most 10^9, and the bucket at most 2^33 octets; TS 38.331 allows 2^26.
+  // `ticks_per_second` is at most 2^33, as a TSC has them, and a bucket at most 2^28 octets; TS 38.331 allows 2^26. So
+  // twice their product fits.
   Bucket(const LcpConfig& config, Time ticks_per_second, Time now)
       : ticks_per_second_(static_cast<std::int64_t>(ticks_per_second)),
         rate_(config.prioritised_bit_rate == kUnlimitedRate ? kUnlimited
                                                             : static_cast<std::int64_t>(config.prioritised_bit_rate)),
         most_ticks_(config.bucket_size_ms * ticks_per_second / 1000),
-        filled_(now) {}
+        filled_(now) {
+    assert(ticks_per_second <= kMostTicksPerSecond);
+    assert(rate_ == kUnlimited || config.prioritised_bit_rate * config.bucket_size_ms / 1000 <= kMostOctets);
+  }
 
+  // Bj = 0 from now on (TS 38.321 5.4.3.1.1, 5.12).
+  void restart(Time now) {
+    tokens_ = 0;
+    filled_ = now;
+  }
   // Adds what came since the last call, up to the size of the bucket.
   void fill(Time now) {
     const Time passed = std::min(now - filled_, most_ticks_);
@@ -57,6 +67,8 @@ class Bucket {
 
  private:
   static constexpr std::int64_t kUnlimited = -1;
+  static constexpr Time kMostTicksPerSecond = Time{1} << 33;
+  static constexpr std::uint64_t kMostOctets = std::uint64_t{1} << 28;
   std::int64_t ticks_per_second_ = 1;
   std::int64_t rate_ = kUnlimited;
   std::int64_t tokens_ = 0;
@@ -82,6 +94,10 @@ class Prioritisation {
   void remove(unsigned at) {
     --count_;
     for (; at != count_; ++at) all_[at] = all_[at + 1];
+  }
+  // MAC is set up or reset: all Bj are 0.
+  void restart(Time now) {
+    for (unsigned i = 0; i < count_; ++i) all_[i].bucket.restart(now);
   }
   [[nodiscard]] unsigned size() const { return count_; }
   [[nodiscard]] const Bucket& bucket(unsigned at) const { return all_[at].bucket; }

@@ -85,6 +85,33 @@ TEST(Lcp, bj_grows_with_time_up_to_the_bucket_and_may_be_negative) {
   EXPECT_EQ(line.tokens(channel), 400);
 }
 
+// The control thread makes a channel some time before the worker serves it.
+TEST(Lcp, after_a_restart_bj_is_0_whenever_the_channel_was_made) {
+  Line line;
+  const unsigned channel = line.add({.priority = 1, .prioritised_bit_rate = 8'000, .bucket_size_ms = 50}, 1500);
+  line.now = kOneSecond;
+  (void)line.serve(0);
+  EXPECT_EQ(line.tokens(channel), 400);
+  line.now += 10 * kMillisecond;
+  line.lcp.restart(line.now);
+  EXPECT_EQ(line.tokens(channel), 0);
+  line.now += 10 * kMillisecond;
+  (void)line.serve(0);
+  EXPECT_EQ(line.tokens(channel), 80);
+}
+
+TEST(Lcp, the_largest_bucket_fits_with_the_fastest_ticks) {
+  constexpr Time kTicks = Time{1} << 33;
+  constexpr std::int64_t kOctets = std::int64_t{1} << 28;
+  Bucket bucket({.prioritised_bit_rate = kOctets, .bucket_size_ms = 1000}, kTicks, 0);
+  bucket.fill(100 * kTicks);
+  EXPECT_EQ(bucket.octets(), kOctets);
+  bucket.fill(200 * kTicks);
+  EXPECT_EQ(bucket.octets(), kOctets);
+  bucket.spend(kOctets + 160'000);
+  EXPECT_EQ(bucket.octets(), -160'000);
+}
+
 TEST(Lcp, a_channel_with_negative_bj_waits_for_lower_priorities_that_have_tokens) {
   Line line;
   const unsigned high = line.add({.priority = 1, .prioritised_bit_rate = 8'000}, 400);

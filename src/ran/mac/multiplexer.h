@@ -50,6 +50,15 @@ class Multiplexer {
     for (const Channel<B>& channel : channels()) octets += channel.volume();
     return octets;
   }
+  // What of it a grant could carry now.
+  [[nodiscard]] std::uint64_t sendable() const {
+    std::uint64_t octets = 0;
+    for (const Channel<B>& channel : channels()) octets += channel.sendable();
+    return octets;
+  }
+
+  // MAC is set up or reset (TS 38.321 5.12): as if all channels were new.
+  void restart(Time now) { lcp_.restart(now); }
 
   // Puts SDUs into the block until nothing more fits, and leaves `reserved` octets of it.
   template <Scheme<B> S>

@@ -44,13 +44,16 @@ class PowerHeadroom {
   }
   [[nodiscard]] bool triggered() const { return triggered_; }
 
-  // The PHR of this moment, for a block that has room for it.
-  [[nodiscard]] ControlElement report(const RadioState& radio, Time now) {
+  // The PHR of this moment.
+  [[nodiscard]] static ControlElement report(const RadioState& radio) {
+    return ControlElement::of(wire::mac::SinglePhr{radio.power_headroom, radio.pcmax});
+  }
+  // That PHR is in the block.
+  void sent(const RadioState& radio, Time now) {
     triggered_ = false;
     reported_path_loss_db_ = radio.path_loss_db;
     if (config_.periodic != rlc::kNever) t_periodic_.start(now, config_.periodic);
     t_prohibit_.start(now, config_.prohibit);
-    return ControlElement::of(wire::mac::SinglePhr{radio.power_headroom, radio.pcmax});
   }
 
  private:

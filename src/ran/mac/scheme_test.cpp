@@ -223,5 +223,28 @@ TEST(Iov, takes_no_more_sdus_than_it_has_places_and_pads_the_rest) {
   EXPECT_FALSE(scheme.begin(block, kMostBlockBytes + 1));
 }
 
+TEST(Iov, a_block_moves_with_its_octets_and_the_one_it_left_holds_nothing) {
+  Home home;
+  Iov<Buffer> scheme;
+  IovBlock<Buffer> from(4, 64), to(4, 64);
+  ASSERT_TRUE(scheme.begin(from, 100));
+  scheme.sdu(4, transparent(home.make(pattern(30))));
+  scheme.finish();
+  const std::vector<IovBlock<Buffer>::Piece> pieces(from.pieces().begin(), from.pieces().end());
+  to = std::move(from);
+  ASSERT_EQ(to.pieces().size(), pieces.size());
+  for (std::size_t i = 0; i < pieces.size(); ++i) EXPECT_EQ(to.pieces()[i].data, pieces[i].data);
+  EXPECT_EQ(to.size(), 100U);
+  EXPECT_EQ(from.size(), 0U);  // NOLINT(bugprone-use-after-move): that is the question
+  EXPECT_TRUE(from.pieces().empty());
+  from.release();
+  EXPECT_FALSE(scheme.begin(from, 100)) << "it has no memory";
+  to.release();
+  EXPECT_TRUE(scheme.begin(to, 100));
+  from = std::move(to);
+  EXPECT_EQ(from.size(), 0U);
+  EXPECT_TRUE(scheme.begin(from, 100));
+}
+
 }  // namespace
 }  // namespace splitplane::ran::mac::test

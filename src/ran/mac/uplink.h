@@ -72,10 +72,11 @@ class Uplink {
     mux_.fill(scheme, reserved, now);
 
     const std::span<const Waiting> after = look(after_list);
-    if (crnti) put(scheme, ControlElement::of(wire::mac::Crnti{*std::exchange(crnti_, std::nullopt)}));
-    if (bsr) put(scheme, bsr_.report(before, after, now));
-    if (phr) put(scheme, phr_->report(radio, now));
-    if (!bsr) put(scheme, bsr_.pad(scheme.room(), before, after, now));
+    // What a scheme without memory refuses waits for the next block.
+    if (crnti && put(scheme, ControlElement::of(wire::mac::Crnti{*crnti_}))) crnti_.reset();
+    if (bsr) put_bsr(scheme, BufferStatus::report(before, after), now);
+    if (phr && put(scheme, PowerHeadroom::report(radio))) phr_->sent(radio, now);
+    if (!bsr) put_bsr(scheme, BufferStatus::pad(scheme.room(), before, after), now);
     bsr_.observe(after);
 
     counters.padding_octets += scheme.finish();
@@ -97,7 +98,12 @@ class Uplink {
   }
 
   template <class S>
-  bool put(S& scheme, const ControlElement& element) {
+  void put_bsr(S& scheme, const ControlElement& bsr, Time now) {
+    if (put(scheme, bsr)) bsr_.sent(bsr, now);
+  }
+  // False: there is no such element, or no memory for it.
+  template <class S>
+  [[nodiscard]] bool put(S& scheme, const ControlElement& element) {
     if (element.size() == 0 || !put_octets(scheme, element.octets(), {})) return false;
     ++mux_.counters().elements;
     return true;

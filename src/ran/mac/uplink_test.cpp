@@ -122,6 +122,36 @@ TEST(Uplink, refuses_channels_that_have_no_form_in_uplink) {
   EXPECT_TRUE(ue.uplink.add({.lcid = 4, .lcg = 7}, um, 0));
 }
 
+TEST(Uplink, a_status_of_many_octets_leaves_a_scatter_list_memory_for_the_elements) {
+  Ue ue({.phr = PhrConfig{}});
+  rlc::MemorySizes sizes = rlc::test::kSmall;
+  sizes.received_pages = 300;  // one entity gets half of them
+  Home home(sizes);
+  rlc::AmEntity<Buffer> am(rlc::test::am18(), home.memory);
+  ASSERT_TRUE(ue.uplink.add({.lcid = 4, .lcg = 1}, am, 0));
+  for (std::uint32_t sn = 1; sn < 8000; sn += 2) {  // 4,000 holes, a NACK of three octets each
+    Bytes pdu(3 + 4);
+    wire::rlc::write_am(pdu, 18, {.poll = sn == 7999, .sn = sn});
+    am.receive(home.make(pdu), 0, [](auto) {}, [](std::uint32_t) {});
+  }
+  Time now = 100;
+  for (; now < 1000; now += 50) am.tick(now, [](std::uint32_t) {});
+  ASSERT_EQ(am.receiver().highest_status(), 8000U);
+  ue.uplink.identify(0x4601);
+  Iov<Buffer> scheme;
+  IovBlock<Buffer> block(512, 2048);
+  ASSERT_TRUE(ue.uplink.build(scheme, block, 20'000, kUplinkRadio, now));
+  Bytes octets(20'000);
+  block.linearize(octets);
+  const Shape seen = shape(octets, Direction::kUplink);
+  ASSERT_EQ(seen.size(), 5U);
+  EXPECT_GT(std::stoi(seen[0].substr(2)), 6000) << "the STATUS is cut to the block's own memory";
+  EXPECT_EQ(Shape(seen.begin() + 1, seen.begin() + 4), (Shape{"58:2", "61:1", "57:2"}));
+  block.release();
+  am.restart_at(0);
+  ue.uplink.remove(4);
+}
+
 TEST(Uplink, every_grant_gives_a_block_of_its_size_that_reads_back) {
   for (std::size_t bytes = 1; bytes < 400; ++bytes) {
     Ue ue({.phr = PhrConfig{}});

@@ -17,6 +17,7 @@ class AmEntity {
 
   [[nodiscard]] bool send(B& sdu) { return send_.send(sdu); }
   bool discard(std::uint64_t ordinal) { return send_.discard(ordinal); }
+  void set_poll_pdu(std::uint16_t poll_pdu) { send_.set_poll_pdu(poll_pdu); }
 
   // Returns the next data PDU within `grant` octets. A waiting retransmission goes before new data (TS 38.322
   // 5.2.3.1.1).
@@ -71,6 +72,14 @@ class AmEntity {
   // The data volume for MAC's buffer status report (TS 38.322 5.5): the octets of the PDUs that would carry everything
   // that waits.
   [[nodiscard]] std::uint64_t volume() const { return receive_.volume() + retx_.volume() + send_.volume(); }
+
+  // What of it a grant could carry now, for a scheduler: new SDUs wait while the window or the memory for copies is
+  // full, so that a grant for them would be padding.
+  [[nodiscard]] std::uint64_t sendable() const {
+    const std::uint64_t unsent = send_.volume();
+    const bool stalled = unsent != 0 && send_.state(retx_state()).stalled;
+    return receive_.volume() + retx_.volume() + (stalled ? 0 : unsent);
+  }
 
   template <class MaxRetx>
   void tick(Time now, MaxRetx&& max_retx) {

@@ -70,6 +70,8 @@ class AmSend {
     return pdu;
   }
 
+  // pollPDU from the next PDU on; 0: infinity.
+  void set_poll_pdu(std::uint16_t poll_pdu) { config_.poll_pdu = poll_pdu; }
   // A PDU of either half carried a poll.
   void polled() { pdu_without_poll_ = byte_without_poll_ = 0; }
 

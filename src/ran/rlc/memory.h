@@ -89,6 +89,8 @@ struct alignas(64) QueuePage {
 struct MemorySizes {
   std::size_t sent_pages = 1024, received_pages = 1024, queue_pages = 1024, directories = 1024;
   std::size_t segments = 4096, assemblies = 2048, intervals = 4096;
+  // Segments that one entity holds at most: a peer that sends small pieces with gaps takes no more from the others.
+  std::size_t segments_of_one = std::numeric_limits<std::size_t>::max();
 };
 
 template <buf::Keepable B>
@@ -100,7 +102,8 @@ struct Memory {
         queue_pages(n.queue_pages),
         segments(n.segments),
         assemblies(n.assemblies),
-        intervals(n.intervals) {
+        intervals(n.intervals),
+        segments_of_one(n.segments_of_one) {
     parts.reserve(2 * n.segments + 2);  // a PDU may lie in each gap between them
   }
 
@@ -111,6 +114,7 @@ struct Memory {
   Pool<Segment<B>> segments;
   Pool<Assembly> assemblies;
   Pool<Interval> intervals;
+  std::size_t segments_of_one;
   std::vector<Part<B>> parts;  // of the SDU that is being delivered
 
   // True if everything was given back.

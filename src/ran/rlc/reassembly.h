@@ -23,7 +23,7 @@ class Reassembly {
 
   // How much of the memory that all entities share an SDU may take. kFair: as much as it leaves for all others, so that
   // half-received SDUs of one bearer leave some for every other bearer. kAll: everything; this is for the SDU that
-  // holds up the window.
+  // holds up the window. An entity never holds more than memory.segments_of_one.
   enum class Share : std::uint8_t { kFair, kAll };
 
   // Starts an empty assembly and returns its name; 0 without memory.
@@ -44,7 +44,9 @@ class Reassembly {
     Assembly& a = memory_.assemblies.named(name);
     if (contradicts(a, stop, is_last)) return Received::kContradiction;
     const std::size_t left = memory_.segments.available();
-    const std::size_t most = share == Share::kAll ? left : left - std::min<std::size_t>(left, segments_);
+    const std::size_t of_one = memory_.segments_of_one - std::min<std::size_t>(memory_.segments_of_one, segments_);
+    const std::size_t fair = share == Share::kAll ? left : left - std::min<std::size_t>(left, segments_);
+    const std::size_t most = std::min(fair, of_one);
     const bool is_behind = a.last == 0 || segment(a.last).stop <= start;
     return is_behind ? append(a, pdu, skip, start, stop, is_last, most)
                      : insert(a, pdu, skip, start, stop, is_last, most);

@@ -34,7 +34,7 @@ constexpr std::array<fields::Field, 8> kProgramRows{
     fields::by_hand<ProgramConfig>("memory", R"({"$ref": "#/$defs/memory"})", {.help = "DPDK's memory"}),
     fields::by_hand<ProgramConfig>("ports",
         R"({"type": "object", "minProperties": 1, "propertyNames": {"$ref": "#/$defs/entryName"}, "additionalProperties": {"$ref": "#/$defs/port"}})", {
-        .help = "DPDK ports by name", .required = true}),
+        .help = "DPDK ports by name", .special = "needed but with `phy`", .in = kPorted}),
 };
 constexpr std::array<fields::Field, 2> kMetricsRows{
     fields::by_hand<MetricsConfig>("listen",
@@ -52,7 +52,7 @@ constexpr std::array<fields::Field, 4> kMemoryRows{
         .help = "Memory for DPDK; every port's pool and the bearers must fit",
         .more = "Without hugepages a buffer takes a page of 4 KiB: 256 MB for 65535 buffers."}),
     fields::integer<&MemoryConfig::mbufs>("mbufs", 1023, (1U << 22) - 1, {
-        .help = "Buffers in each port's pool", .special = "a power of two less one wastes least"}),
+        .help = "Buffers in each port's pool, and in that of `splitplane phy`", .special = "a power of two less one wastes least"}),
     fields::integer<&MemoryConfig::mbuf_data_bytes>("mbuf_data_bytes", 128, 65000, {
         .help = "Octets for a frame in one buffer, behind the headroom",
         .more = "A port's MTU and 22 octets must fit."}),

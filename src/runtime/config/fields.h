@@ -10,9 +10,9 @@ namespace splitplane::app {
 
 // Beside the keys that every file has.
 enum ProgramKeys : unsigned {
-  kFewest = 1,
   kServed = 2,    // a program with a control socket
   kObserved = 4,  // a program that has metrics, and sets frequencies or looks at NUMA nodes
+  kPorted = 8,    // a program of packets on DPDK ports
 };
 
 // The top level's.

@@ -40,7 +40,7 @@ std::vector<PortConfig> read_ports(const YamlValue& value) {
 void read_place(const YamlMap& map, ProgramConfig& config) {
   constexpr std::array<std::string_view, 2> kKeys{"file_prefix", "control"};
   map.refuse_misspelt(kKeys);
-  (void)map.required("ports");
+  if (!map.find("phy")) (void)map.required("ports");
   if (const auto v = map.find("file_prefix")) config.file_prefix = v->name(kMaxPrefix);
   if (const auto v = map.find("control")) config.control = read_path(*v);
 }
@@ -73,7 +73,7 @@ void read_program(const YamlMap& map, unsigned keys, ProgramConfig& config) {
   if (config.control.empty()) config.control = control_path(config.file_prefix);
   if (const auto v = map.find("metrics")) config.metrics = read_metrics(*v);
   if (const auto v = map.find("memory")) config.memory = read_memory(*v);
-  config.ports = read_ports(map.required("ports"));
+  if ((keys & kPorted) != 0) config.ports = read_ports(map.required("ports"));
 }
 
 Expected<std::string> control_of_file(const std::string& path) {

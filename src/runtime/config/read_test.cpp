@@ -29,7 +29,7 @@ TEST(ProgramFile, every_key_arrives_where_it_belongs) {
       "file_prefix: x\ncontrol: /run/x.sock\nlog_level: warn\nlog_format: json\nsysfs_root: /s\n"
       "metrics: {listen: '[::1]:9464', bearers: 3}\nmemory: {megabytes: 99}\nports: {p: {device: net_null0, mtu: "
       "900}}\n",
-      kServed | kObserved);
+      kServed | kObserved | kPorted);
   ASSERT_TRUE(config) << config.error().message;
   EXPECT_EQ(config->file_prefix, "x");
   EXPECT_EQ(config->control, "/run/x.sock");
@@ -44,11 +44,13 @@ TEST(ProgramFile, every_key_arrives_where_it_belongs) {
 }
 
 TEST(ProgramFile, a_program_has_the_keys_of_its_kind_only) {
-  EXPECT_THAT(read("log_format: json\nports: {p: {device: net_null0}}\n", kFewest).error().message,
+  EXPECT_THAT(read("log_format: json\nports: {p: {device: net_null0}}\n", kPorted).error().message,
               HasSubstr("f:1: log_format: unknown key"));
-  EXPECT_THAT(read("sysfs_root: /s\nports: {p: {device: net_null0}}\n", kServed).error().message,
+  EXPECT_THAT(read("sysfs_root: /s\nports: {p: {device: net_null0}}\n", kServed | kPorted).error().message,
               HasSubstr("f:1: sysfs_root: unknown key"));
-  EXPECT_THAT(read("file_prefix: x\n", kServed).error().message, HasSubstr("ports: is missing"));
+  EXPECT_THAT(read("file_prefix: x\n", kServed | kPorted).error().message, HasSubstr("ports: is missing"));
+  EXPECT_TRUE(read("file_prefix: x\n", kServed));
+  EXPECT_THAT(read("ports: {p: {device: net_null0}}\n", kServed).error().message, HasSubstr("ports: unknown key"));
 }
 
 TEST(ProgramFile, its_control_socket_is_found_whatever_else_it_says) {

@@ -91,7 +91,7 @@ SinkConfig read_sink(const YamlValue& value) {
 
 void read_file(const YamlValue& top, TrafficConfig& config) {
   const YamlMap map = top.map(traffic_keys());
-  read_program(map, kFewest, config);
+  read_program(map, kPorted, config);
   if (const auto v = map.find("gen")) config.gen = read_gen(*v);
   if (const auto v = map.find("sink")) config.sink = read_sink(*v);
 }
@@ -99,7 +99,7 @@ void read_file(const YamlValue& top, TrafficConfig& config) {
 }  // namespace
 
 std::vector<std::string_view> traffic_keys() {
-  return names_of(program_fields(kFewest), traffic_fields());
+  return names_of(program_fields(kPorted), traffic_fields());
 }
 
 Expected<TrafficConfig> read_traffic(const Document& document) {

@@ -20,14 +20,19 @@ struct UeAirConfig {
   phy::Impairments downlink, uplink;
 };
 
-// The UE side of the air, in header mode: the section `ue`, and what every file says.
-struct UeConfig : ProgramConfig {
-  std::string port;              // air port
+// What UEs have above the air, in header mode and in full mode.
+struct UeUpperConfig {
   std::string tun = "splitue0";  // name of the TUN device it creates
-  unsigned tun_mtu = 1400;       // of that device; with the air's headers a packet must fit the air port's MTU
+  unsigned tun_mtu = 1400;       // of that device
   bool default_route = false;    // IPv4 and IPv6 default routes through that device
   std::string gnb_control;       // control socket of the gNB, from which it learns the bearers
   std::string key_file;          // keys of secured bearers; empty: none
+};
+
+// The UE side of the air, in header mode: the section `ue`, and what every file says. With the air's headers a packet
+// of the TUN device must fit the air port's MTU.
+struct UeConfig : ProgramConfig, UeUpperConfig {
+  std::string port;  // air port
   MacAddress peer_mac{{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}};
   unsigned core = 0;
   power::Settings policy;

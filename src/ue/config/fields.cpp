@@ -13,21 +13,25 @@ constexpr std::string_view kImpairmentsSchema = R"({"$ref": "#/$defs/impairments
 
 // clang-format off
 constexpr std::array<fields::Field, 1> kFileRows{
-    fields::by_hand<UeConfig>("ue", R"({"$ref": "#/$defs/ue"})", {.help = "The UE side of `splitplane ue`"}),
+    fields::by_hand<UeConfig>("ue", R"({"type": "object"})", {
+        .help = "The UE side of `splitplane ue`; with `phy`, the UEs behind that air"}),
 };
-constexpr std::array<fields::Field, 10> kUeRows{
-    fields::text<&UeConfig::port>("port", "the name of a port", {
-        .help = "Port towards the air", .more = "It is the only one of the file.", .required = true}),
-    fields::socket<&UeConfig::gnb_control>("gnb_control", {
+constexpr std::array<fields::Field, 5> kUpperRows{
+    fields::socket<&UeUpperConfig::gnb_control>("gnb_control", {
         .help = "Control socket of the gNB, from which the UE side learns the bearers", .required = true}),
-    fields::directory<&UeConfig::key_file>("key_file", {
+    fields::directory<&UeUpperConfig::key_file>("key_file", {
         .help = "File with the keys of secured bearers, as the gNB has it", .special = "absent: there are none",
         .more = "See [security.md](security.md)."}),
-    fields::name<&UeConfig::tun>("tun", 15, {.help = "TUN device that the UE side makes"}),
-    fields::integer<&UeConfig::tun_mtu>("tun_mtu", 576, 9000, {
-        .help = "MTU of that device; with 19 octets of headers a packet must fit the port's MTU"}),
-    fields::flag<&UeConfig::default_route>("default_route", {
+    fields::name<&UeUpperConfig::tun>("tun", 15, {.help = "TUN device that the UE side makes"}),
+    fields::integer<&UeUpperConfig::tun_mtu>("tun_mtu", 576, 9000, {
+        .help = "MTU of that device",
+        .more = "In header mode a packet with 19 octets of headers must fit the port's MTU."}),
+    fields::flag<&UeUpperConfig::default_route>("default_route", {
         .help = "Put the IPv4 and IPv6 default routes through that device"}),
+};
+constexpr std::array<fields::Field, 5> kUeRows{
+    fields::text<&UeConfig::port>("port", "the name of a port", {
+        .help = "Port towards the air", .more = "It is the only one of the file.", .required = true}),
     fields::mac<&UeConfig::peer_mac>("peer_mac", {.help = "Destination of uplink frames"}),
     fields::integer<&UeConfig::core>("core", 0, kMaxCore, {.help = "CPU that the loop runs on"}),
     policy_row<UeConfig>(),
@@ -54,6 +58,7 @@ constexpr auto impairment_rows(std::index_sequence<I...>) {
 constexpr auto kImpairmentRows = impairment_rows(std::make_index_sequence<phy::kImpairments.size()>{});
 
 constexpr fields::Fields<UeConfig> kFileFields(kFileRows);
+constexpr fields::Fields<UeUpperConfig> kUpperFields(kUpperRows);
 constexpr fields::Fields<UeConfig> kUeFields(kUeRows);
 constexpr fields::Fields<UeAirConfig> kAirFields(kAirRows);
 constexpr fields::Fields<phy::Impairments> kImpairmentFields(kImpairmentRows);
@@ -66,6 +71,9 @@ fields::Fields<UeConfig> ue_file_fields() {
 fields::Fields<UeConfig> ue_fields() {
   return kUeFields;
 }
+fields::Fields<UeUpperConfig> ue_upper_fields() {
+  return kUpperFields;
+}
 fields::Fields<UeAirConfig> ue_air_fields() {
   return kAirFields;
 }
@@ -75,7 +83,7 @@ fields::Fields<phy::Impairments> impairment_fields() {
 
 std::vector<fields::Section> ue_sections() {
   return {{"file", fields::keys_of(kFileFields)},
-          {"ue", fields::keys_of(kUeFields)},
+          {"ue", fields::keys_of(kUpperFields) + fields::keys_of(kUeFields)},
           {"ue_air", fields::keys_of(kAirFields)},
           {"impairments", fields::keys_of(kImpairmentFields)}};
 }

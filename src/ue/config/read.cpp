@@ -11,7 +11,7 @@
 namespace splitplane::app {
 namespace {
 
-constexpr unsigned kProgramKeys = kServed;
+constexpr unsigned kProgramKeys = kServed | kPorted;
 
 phy::Impairments read_impairments(const YamlValue& value) {
   const YamlMap map = value.map(impairment_fields().names());
@@ -35,7 +35,8 @@ UeAirConfig read_air(const YamlValue& value) {
 void read_file(const YamlValue& top, UeConfig& config) {
   const YamlMap map = top.map(ue_keys());
   read_program(map, kProgramKeys, config);
-  const YamlMap ue = map.required("ue").map(ue_fields().names());
+  const YamlMap ue = map.required("ue").map(names_of(ue_upper_fields(), ue_fields()));
+  read_fields(ue, ue_upper_fields(), config);
   read_fields(ue, ue_fields(), config);
   read_policy(ue, config.policy);
   if (const auto v = ue.find("air")) config.air = read_air(*v);

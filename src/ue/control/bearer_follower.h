@@ -12,6 +12,7 @@
 
 #include "control/client.h"
 #include "ran/reestablish_limit.h"
+#include "runtime/stop_flag.h"
 #include "ue/bearer_watch.h"
 
 namespace splitplane::app {
@@ -27,9 +28,13 @@ class BearerFollower {
     std::function<std::vector<BearerId>()> failed;  // bearers whose sender here has a radio link failure
     // Returns the changes that could not be made: they are tried again with the next list.
     std::function<std::vector<ue::BearerChange>(const std::vector<ue::BearerChange>&)> change;
+    // True: the program ends, and the rest of a list is left.
+    std::function<bool()> stopped = [] { return StopFlag::instance().requested(); };
   };
 
-  BearerFollower(std::string gnb_control, Ways ways) : gnb_control_(std::move(gnb_control)), ways_(std::move(ways)) {}
+  // `worker`: only the bearers of this worker of the gNB, by number; a cell of full mode is one worker's.
+  BearerFollower(std::string gnb_control, Ways ways, std::optional<std::uint32_t> worker = {})
+      : gnb_control_(std::move(gnb_control)), ways_(std::move(ways)), worker_(worker) {}
 
   // Asks the gNB for its bearers when that is due, and does what changed. Returns false if the gNB did not answer. Due
   // is every second, sooner when a frame named an unknown bearer or an unknown epoch. It is later while the list is so
@@ -42,10 +47,12 @@ class BearerFollower {
   void apply(const std::vector<ue::BearerChange>& changes);
   void keep_back(const ue::BearerChange& change);
   [[nodiscard]] std::optional<std::uint8_t> reestablish(BearerId id);
-  [[nodiscard]] bool begin_acknowledged(ue::BearerChange& change);
+  [[nodiscard]] bool begin_anew(ue::BearerChange& change);
+  [[nodiscard]] bool take_new_place(ue::BearerChange& change);
 
   std::string gnb_control_;
   Ways ways_;
+  std::optional<std::uint32_t> worker_;
   ue::BearerWatch watch_;
   ReestablishLimit reestablish_limit_;
   std::unordered_set<BearerId> without_keys_;  // the gNB has keys for them that this side lacks

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "control/server.h"
@@ -28,17 +29,36 @@ class BearerFollowerTest : public testing::Test {
   }
   void start_gnb() {
     MethodRegistry methods([] {});
-    methods.add("bearer.list",
-                bearer_list([this](std::uint32_t after, std::size_t) -> Expected<std::vector<BearerView>> {
-                  std::vector<BearerView> page;
+    const auto list = bearer_list([this](std::uint32_t after, std::size_t) -> Expected<std::vector<BearerView>> {
+      std::vector<BearerView> page;
+      for (const BearerView& view : listed) {
+        if (view.config.id.value > after) page.push_back(view);
+      }
+      return page;
+    });
+    methods.add("bearer.list", [this, list](Params& params) {
+      auto page = list(params);
+      if (page && !on_card.is_null()) {
+        for (Json& bearer : page->at("bearers")) bearer["on_card"] = on_card;
+      }
+      return page;
+    });
+    methods.add("bearer.show", bearer_show([this](BearerId id) -> Expected<BearerView> {
                   for (const BearerView& view : listed) {
-                    if (view.config.id.value > after) page.push_back(view);
+                    if (view.config.id == id) return view;
                   }
-                  return page;
+                  return fail("there is none");
                 }));
     methods.add("bearer.reestablish", bearer_reestablish([this](BearerId id) -> Expected<std::uint8_t> {
                   if (!reestablishes) return fail("not now");
                   reestablished.push_back(id);
+                  const auto is_id = [id](const BearerView& view) { return view.config.id == id; };
+                  const auto session = std::find_if(listed.begin(), listed.end(), is_id)->session;
+                  for (BearerView& view : listed) {
+                    if (!view.rlc || !(is_id(view) || (session && view.session && view.session->teid == session->teid)))
+                      continue;
+                    view.rlc->rnti = static_cast<std::uint16_t>(view.rlc->rnti + 100);
+                  }
                   return std::uint8_t{7};
                 }));
     auto started = ControlServer::start({.path = directory + "/gnb.sock"}, answers_of(std::move(methods)));
@@ -53,6 +73,18 @@ class BearerFollowerTest : public testing::Test {
     view.config.acknowledged = acknowledged;
     if (acknowledged) view.rlc_am.emplace();
     return view;
+  }
+  // In full mode.
+  static BearerView full(std::uint32_t id, std::uint16_t rnti, RlcMode mode = RlcMode::kAm) {
+    BearerView one = view(id);
+    one.config.rlc_mode = mode;
+    if (mode == RlcMode::kUm) one.config.rlc_sn_bits = 12;
+    one.config.security = ran::SecurityConfig{.key = 3};
+    one.epoch = 6;
+    one.rlc.emplace();
+    one.rlc->rnti = rnti;
+    one.rlc->lcid = 4;
+    return one;
   }
   // Asks in any case: the last request was long ago.
   bool follow() { return follower().follow(BearerFollower::Clock::now() + 1h); }
@@ -72,6 +104,7 @@ class BearerFollowerTest : public testing::Test {
 
   std::string directory;
   std::vector<BearerView> listed;
+  Json on_card;  // of each bearer, if it is there
   bool reestablishes = true;
   std::vector<BearerId> reestablished, failed;
   std::uint64_t unknown = 0;
@@ -161,6 +194,111 @@ TEST_F(BearerFollowerTest, a_bearer_that_cannot_begin_anew_is_tried_with_the_nex
   EXPECT_EQ(changes.size(), 1U);
 }
 
+TEST_F(BearerFollowerTest, a_bearer_of_full_mode_comes_with_its_c_rnti_and_channel) {
+  listed = {full(1, 17), full(2, 18)};
+  listed[1].rlc->held = 5;  // they wait, and nothing was sent
+  listed[1].pdcp_tx_next = 9;
+  start_gnb();
+  ASSERT_TRUE(follow());
+  ASSERT_EQ(changes.size(), 2U);
+  EXPECT_THAT(reestablished, IsEmpty());
+  EXPECT_EQ(changes[0].radio, (ue::RadioPlace{17, 4}));
+  EXPECT_EQ(changes[0].numbers.rlc_epoch, 6);
+  EXPECT_EQ(changes[1].radio, (ue::RadioPlace{18, 4}));
+  EXPECT_EQ(changes[1].numbers.rlc_unacked, 5U);
+}
+
+TEST_F(BearerFollowerTest, a_bearer_of_full_mode_that_had_pdus_begins_anew_with_another_c_rnti) {
+  for (const RlcMode mode : {RlcMode::kAm, RlcMode::kUm}) {
+    listed.push_back(full(static_cast<std::uint32_t>(listed.size() + 1), 17, mode));
+    listed.back().rlc_rx_next = 2;
+    listed.back().rlc->held = 5;
+  }
+  start_gnb();
+  ASSERT_TRUE(follow());
+  EXPECT_THAT(reestablished, ElementsAre(BearerId{1}, BearerId{2})) << "RLC UM has a window, too";
+  ASSERT_EQ(changes.size(), 2U);
+  for (const ue::BearerChange& change : changes) {
+    EXPECT_EQ(change.radio, (ue::RadioPlace{117, 4}));
+    EXPECT_EQ(change.numbers.rlc_epoch, 7);
+    EXPECT_EQ(change.numbers.rlc_unacked, 0U) << "the gNB dropped them";
+  }
+}
+
+TEST_F(BearerFollowerTest, all_bearers_of_a_session_come_with_the_last_c_rnti_of_their_ue) {
+  for (std::uint32_t id = 1; id <= 4; ++id) {
+    listed.push_back(full(id, id == 4 ? 18 : 17));
+    listed.back().rlc->lcid = 3 + id;
+    listed.back().session = InSession{.teid = Teid{id == 4 ? 4U : 1U},
+                                      .spare = BearerId{9},
+                                      .drb = ran::sdap::DrbId{static_cast<std::uint8_t>(id)},
+                                      .flows = {}};
+  }
+  listed[1].rlc_rx_next = listed[2].rlc_rx_next = 2;
+  start_gnb();
+  ASSERT_TRUE(follow());
+  EXPECT_THAT(reestablished, ElementsAre(BearerId{2}, BearerId{3}));
+  ASSERT_EQ(changes.size(), 4U);
+  for (std::uint32_t id = 1; id <= 3; ++id) EXPECT_EQ(changes[id - 1].radio, (ue::RadioPlace{217, 3 + id}));
+  EXPECT_EQ(changes[3].radio, (ue::RadioPlace{18, 7}));
+}
+
+TEST_F(BearerFollowerTest, a_stop_comes_between_the_bearers_of_a_list) {
+  for (std::uint32_t id = 1; id <= 600; ++id) {
+    listed.push_back(full(id, 17));
+    listed.back().rlc_rx_next = 2;
+  }
+  start_gnb();
+  std::size_t carried_out = 0;
+  BearerFollower of_many(directory + "/gnb.sock", {.unknown = [] { return std::uint64_t{0}; },
+                                                   .failed = [] { return std::vector<BearerId>{}; },
+                                                   .change =
+                                                       [&carried_out](const auto& some) {
+                                                         carried_out += some.size();
+                                                         return std::vector<ue::BearerChange>{};
+                                                       },
+                                                   .stopped = [this] { return reestablished.size() >= 300; }});
+  ASSERT_TRUE(of_many.follow(BearerFollower::Clock::now()));
+  EXPECT_EQ(reestablished.size(), 300U);
+  EXPECT_EQ(carried_out, 256U);
+}
+
+TEST_F(BearerFollowerTest, a_radio_link_failure_of_full_mode_is_repaired_and_followed) {
+  listed = {full(1, 17)};
+  start_gnb();
+  ASSERT_TRUE(follow());
+  changes.clear();
+  listed[0].rlc->failed = true;
+  ASSERT_TRUE(follow());
+  EXPECT_THAT(reestablished, ElementsAre(BearerId{1}));
+  EXPECT_THAT(changes, IsEmpty());
+  listed[0].rlc->failed = false;
+  listed[0].epoch = 7;
+  ASSERT_TRUE(follow());
+  ASSERT_EQ(changes.size(), 1U);
+  EXPECT_EQ(changes[0].kind, Kind::kReestablish);
+  EXPECT_EQ(changes[0].radio, (ue::RadioPlace{117, 4}));
+}
+
+TEST_F(BearerFollowerTest, bearers_of_other_workers_are_passed_over_if_one_is_named) {
+  listed = {view(1), view(2), view(3)};
+  listed[1].worker = 1;
+  start_gnb();
+  std::vector<ue::BearerChange> seen;
+  BearerFollower of_one(directory + "/gnb.sock",
+                        {.unknown = [] { return std::uint64_t{0}; },
+                         .failed = [] { return std::vector<BearerId>{}; },
+                         .change =
+                             [&seen](const auto& some) {
+                               seen = some;
+                               return std::vector<ue::BearerChange>{};
+                             }},
+                        1);
+  ASSERT_TRUE(of_one.follow(BearerFollower::Clock::now()));
+  ASSERT_EQ(seen.size(), 1U);
+  EXPECT_EQ(seen[0].config.id, BearerId{2});
+}
+
 TEST_F(BearerFollowerTest, other_keys_are_followed_and_tried_again_until_this_end_has_them) {
   listed = {view(1, true)};
   listed[0].config.security = ran::SecurityConfig{.key = 3};
@@ -228,6 +366,19 @@ TEST_F(BearerFollowerTest, a_gnb_that_does_not_know_its_numbers_yet_releases_not
   ASSERT_TRUE(follow());
   EXPECT_THAT(changes, IsEmpty());
   EXPECT_EQ(follower().size(), 2U);
+}
+
+TEST_F(BearerFollowerTest, a_gnb_that_says_nothing_known_of_its_card_counts_as_one_that_does_not_know) {
+  listed = {view(1)};
+  start_gnb();
+  for (const Json& installed : {Json("yes"), Json(nullptr), Json::array(), Json(false)}) {
+    on_card = {{"installed", installed}};
+    ASSERT_TRUE(follow());
+    EXPECT_THAT(changes, IsEmpty());
+  }
+  on_card = {{"installed", true}};
+  ASSERT_TRUE(follow());
+  EXPECT_EQ(changes.size(), 1U);
 }
 
 }  // namespace

@@ -6,12 +6,13 @@
 
 #include "base/log.h"
 #include "base/text.h"
-#include "ran/count_lease.h"
 #include "runtime/config/lookup.h"
 #include "runtime/power_view.h"
 #include "runtime/start_up.h"
 #include "ue/control/report.h"
+#include "ue/pdcp_counts.h"
 #include "ue/ue_report.h"
+#include "ue/ue_view.h"
 
 namespace splitplane::app {
 namespace {
@@ -21,22 +22,6 @@ using Clock = std::chrono::steady_clock;
 constexpr unsigned kLcore = 1;
 constexpr const char* kWorker = "ue";
 constexpr std::size_t kBearersInStats = 256;
-
-BearerView view_of(const ue::UeBearer& b) {
-  BearerView view;
-  view.config = b.config;
-  view.downlink = {b.downlink.received, b.downlink.delivered, b.downlink.dropped, b.downlink.control, b.downlink.bytes};
-  view.uplink = {b.uplink.received, b.uplink.sent, b.uplink.dropped, 0, b.uplink.bytes};
-  view.pdcp_tx_next = b.pdcp_tx_next;
-  view.rlc_tx_next = b.rlc_tx_next;
-  view.pdcp_rx_next = b.secured == nullptr ? b.pdcp_rx.next() : b.secured->entity.rx().rx_next();
-  if (b.secured != nullptr) view.downlink.held += b.secured->entity.rx().held();
-  view.rlc_rx_next = b.config.rlc_mode == RlcMode::kAm ? b.rlc_rx.next() : 0;
-  if (b.arq != nullptr) view.rlc_am = datapath::view_of(*b.arq);
-  if (b.session != nullptr) view.session = b.session->place_of(b);
-  if (b.secured != nullptr) view.epoch = b.secured->epoch;
-  return view;
-}
 
 }  // namespace
 
@@ -117,7 +102,7 @@ Expected<BearerView> UeSide::show_bearer(BearerId id) {
   auto view = std::make_shared<std::optional<BearerView>>();
   const bool done = worker_->execute([id, view](ue::UeBearers& bearers) {
     if (const auto* bearer = bearers.find(id); bearer != nullptr) {
-      *view = view_of(*bearer);
+      *view = ue::view_of(*bearer);
       if (bearer->session != nullptr) (*view)->session_flows = bearer->session->flows();
     }
   });
@@ -131,7 +116,7 @@ Expected<std::vector<BearerView>> UeSide::list_bearers(std::uint32_t after, std:
   const bool done = worker_->execute([after, limit, views](ue::UeBearers& bearers) {
     const auto page = bearers.after(BearerId{after}, limit);
     std::transform(page.begin(), page.end(), std::back_inserter(*views),
-                   [](const auto& bearer) { return view_of(bearer); });
+                   [](const auto& bearer) { return ue::view_of(bearer); });
   });
   if (!done) return fail("the worker does not answer");
   return std::move(*views);
@@ -176,20 +161,8 @@ std::unique_ptr<datapath::SecuredBearer> UeSide::make_secured(const ue::BearerCh
     log::warn("bearer {:#010x} is secured, and ue.key_file is absent; its packets are dropped", config.id.value);
     return nullptr;
   }
-  const ue::Numbers& n = change.numbers;
-  std::uint32_t tx_next = n.pdcp_uplink;
-  // Of SDUs that RLC sends again, COUNTs go back.
-  std::uint32_t rx_deliv = n.pdcp_downlink - std::min(n.pdcp_downlink, n.rlc_unacked);
-  if (const auto* used = pdcp->keys().used(*config.security); used != nullptr) {
-    tx_next = std::max(tx_next, used->tx_next);
-    rx_deliv = std::max(rx_deliv, used->rx_next);
-  } else if (n.pdcp_uplink != 0 || n.pdcp_downlink != 0) {
-    // An earlier run of the UE side may have used COUNTs that the gNB never saw. A quarter of the number space ahead,
-    // the gNB still knows the HFN.
-    const std::uint32_t ahead = 1U << (config.pdcp_sn_bits - 2);
-    tx_next += std::min(ahead, ran::kCountEnd - tx_next);
-  }
-  auto made = pdcp->make(config, Count{tx_next}, Count{rx_deliv});
+  const auto first = ue::first_counts(config, change.numbers, pdcp->keys().used(*config.security));
+  auto made = pdcp->make(config, first.tx_next, first.rx_deliv);
   if (made) return std::move(*made);
   log::warn("bearer {:#010x}: {}; its packets are dropped", config.id.value, made.error().message);
   return nullptr;
@@ -265,7 +238,7 @@ std::vector<ue::BearerChange> UeSide::change(const std::vector<ue::BearerChange>
     log::error("the worker does not answer; {} changes of bearers are tried again", changes.size());
     return wanted;
   }
-  for (const auto& one : changes) addresses_->follow(one);
+  addresses_->follow(changes);
   for (auto& one : without_entity) one.kind = ue::BearerChange::Kind::kEstablish;  // it had no keys before
   if (!without_entity.empty()) (void)change(without_entity);
   return refused;

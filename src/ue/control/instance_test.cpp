@@ -14,7 +14,9 @@ namespace {
 using testing::HasSubstr;
 
 UeConfig config_of(const std::string& port) {
-  UeConfig config{.port = port, .tun = "spltest0", .gnb_control = "/tmp/splitplane-no-gnb.sock"};
+  UeConfig config{.port = port};
+  config.tun = "spltest0";
+  config.gnb_control = "/tmp/splitplane-no-gnb.sock";
   config.file_prefix = "ue-side";
   config.memory.mbufs = 1024;
   config.ports = {{.name = port, .device = "net_null_" + port + ",no-rx=1"}};

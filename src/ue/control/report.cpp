@@ -34,6 +34,8 @@ Json row_of(const ue::UeBearer& b) {
           {"ul_polls", b.uplink.polls}};
 }
 
+}  // namespace
+
 Json json_of(const ue::DirectionReport& report) {
   Json drops = Json::object();
   for (const auto& [name, n] : report.drops) drops[std::string(name)] = n;
@@ -45,12 +47,16 @@ Json json_of(const ue::DirectionReport& report) {
           {"balanced", report.balanced()}};
 }
 
-}  // namespace
+Json drops_of(const ue::DirectionReport& downlink, const ue::DirectionReport& uplink) {
+  Json drops = Json::object();
+  for (const auto* direction : {&downlink, &uplink}) {
+    for (const auto& [name, n] : direction->drops)
+      drops[std::string(name)] = drops.value(std::string(name), std::uint64_t{0}) + n;
+  }
+  return drops;
+}
 
 Json stats_json(const ue::UeReport& r, const datapath::PortCounters& port, const UeNames& names) {
-  Json drops = json_of(r.downlink).at("drops");
-  for (const auto& [name, n] : r.uplink.drops)
-    drops[std::string(name)] = drops.value(std::string(name), std::uint64_t{0}) + n;
   const Json totals{{"received", r.downlink.received + r.uplink.received},
                     {"transmitted", r.downlink.good + r.uplink.good},
                     {"dropped", r.downlink.dropped + r.uplink.dropped},
@@ -62,7 +68,7 @@ Json stats_json(const ue::UeReport& r, const datapath::PortCounters& port, const
                  {"core", names.core},
                  {"transmitted_air", r.transmitted_air},
                  {"transmitted_tun", r.downlink.good},
-                 {"drops", drops},
+                 {"drops", drops_of(r.downlink, r.uplink)},
                  {"cycles", {{"busy", r.busy_cycles}, {"idle", r.idle_cycles}, {"asleep", r.asleep_cycles}}},
                  {"cpu_cycles", r.cpu_cycles},
                  {"rounds", r.rounds},

@@ -86,7 +86,7 @@ def as_sample(message: dict[str, Any]) -> dict[str, Any]:
         out |= {f"pdus.{index}.pdu": payload for index, payload in enumerate(payloads)}
     if "groups" in body:
         body["groups"] = [{"n_ue": len(group), "pdu_idx": group} for group in body["groups"]]
-    out |= dict(flat("", body, name.startswith("ul_")))
+    out |= dict(flat("", body, name == "ul_tti.request"))
     return out
 
 

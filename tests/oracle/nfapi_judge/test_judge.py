@@ -150,6 +150,20 @@ class Down(unittest.TestCase):
         dci = message["pdus"][0]["dl_dcis"][0]
         self.assertEqual((dci["rnti"], dci["payload_size_bits"], dci["payload"]), (0xFFFF, 39, "000014012d"))
 
+    def test_ul_dci(self) -> None:
+        body = octets("""
+            0002 0003 01
+            0000 0032 0111 0000 01 00 00 01          # PDCCH, size 50, BWP 273 at 0, 30 kHz, symbols 0..0
+            fffffffffff8 00 06 00 01 0000 00 0001    # 45 groups of RBs, mapping, shift, granularity, one DCI
+            4601 0001 4601 2c 01                     # RNTI, scrambling, CCE 44, level 1
+            0000 0000 00  00 01 002c 0a269a8fd000    # no PRG; power; 44 bits: DCI 0_0""")
+        message = one(p7("0083", body))
+        self.assertEqual((message["message"], message["num_pdus"]), ("UL_DCI.request", 1))
+        dci = message["pdus"][0]["dl_dcis"][0]
+        self.assertEqual((dci["rnti"], dci["cce_index"], dci["payload"]), (0x4601, 44, "0a269a8fd000"))
+        with self.assertRaisesRegex(ValueError, "unknown PDU type 1"):
+            one(p7("0083", body[:5] + b"\0\1" + body[7:]))
+
     def test_dl_tti_pdsch(self) -> None:
         message = one(p7("0080", octets("0002 0003 01 01") + pdsch() + octets("01 00")))
         pdu = message["pdus"][0]
