@@ -19,6 +19,7 @@
 #endif
 
 #include "base/counter.h"
+#include "base/prefetch.h"
 #include "guard/cookie/four_tuple.h"
 #include "guard/state/age.h"
 #include "guard/state/keyed_hash.h"
@@ -86,8 +87,8 @@ class FlowTable {
   // Its tags, of both buckets.
   void prefetch(Hash hash) const {
     const std::uint32_t bucket = first(hash);
-    __builtin_prefetch(tags_ + bucket);
-    __builtin_prefetch(tags_ + other(bucket, tag_of(hash)));
+    prefetch_line(tags_ + bucket);
+    prefetch_line(tags_ + other(bucket, tag_of(hash)));
   }
   // The first flow of the tags that fits.
   void prefetch_flow(Hash hash) const {
@@ -95,7 +96,7 @@ class FlowTable {
     std::uint32_t bucket = first(hash);
     unsigned hits = match(bucket, tag);
     if (hits == 0) hits = match(bucket = other(bucket, tag), tag);
-    if (hits != 0) __builtin_prefetch(flows_ + bucket * kSlots + lowest(hits));
+    if (hits != 0) prefetch_line(flows_ + bucket * kSlots + lowest(hits));
   }
   // nullptr: none, or its time is over. Does not change `seen`. Good until the next insert(), which may move flows.
   [[nodiscard]] Flow* find(const FourTuple& tuple, Hash hash, std::uint32_t now) {
