@@ -43,7 +43,8 @@ struct alignas(64) Flow {
   std::uint8_t flags = 0;             // kHasTimestamps ...
   std::uint8_t server_scale = 0;      // window scale that the server announced
   std::uint8_t told_scale = 0;        // the one that we announced to the client in its name
-  std::uint8_t mss_index : 4 = 0;     // of kCookieMss
+  std::uint8_t mss_index : 3 = 0;     // of kCookieMss
+  std::uint8_t cookie_kind : 1 = 0;   // which of two kinds of cookie it was made by (proxy.h)
   std::uint8_t client_scale : 4 = 0;  // window scale that the client announced
   std::uint32_t seen = 0;             // seconds; of the last segment of either side
   // Added to the server's sequence numbers on their way to the client. While connecting: as if the server's ISN were 0,
