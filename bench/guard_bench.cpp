@@ -251,7 +251,7 @@ class GuardBench {
     {
       Rig rig(buffers_, is_v6, Mode::kAuth, datapath::ChecksumMode::software);
       row(
-          "auth.syn.software_checksums", [&](unsigned n) { write_syns(is_v6, n, 1U << 20); },
+          "auth.checked_syn", [&](unsigned n) { write_syns(is_v6, n, 1U << 20); },
           [&] { return rig.pass(Side::kClient, Outcome::challenged_rst); });
     }
     Rig rig(buffers_, is_v6, Mode::kAuth, datapath::ChecksumMode::offload);
@@ -321,7 +321,7 @@ class GuardBench {
     {
       Rig rig(buffers_, is_v6, Mode::kProxy, datapath::ChecksumMode::software);
       row(
-          "proxy.syn.software_checksums", [&](unsigned n) { write_syns(is_v6, n, 1U << 20); },
+          "proxy.checked_syn", [&](unsigned n) { write_syns(is_v6, n, 1U << 20); },
           [&] { return rig.pass(Side::kClient, Outcome::challenged_syn); });
     }
     for (const std::uint32_t count : kCounts) {
