@@ -141,17 +141,18 @@ struct OptionPlaces {
         break;
     }
   }
-  if (cursor.reason() != Reason::ok) return refuse<SynOptions>(cursor.reason());
+  if (cursor.reason() != Reason::ok) result = refuse<SynOptions>(cursor.reason());
   return result;
 }
 
 [[nodiscard]] SPLITPLANE_HD constexpr Result<OptionPlaces> find_options(Octets segment, const Header& h) {
-  OptionPlaces found;
-  if (h.header_bytes == kMinHeaderBytes) return {found};
+  Result<OptionPlaces> result;
+  OptionPlaces& found = result.value;
+  if (h.header_bytes == kMinHeaderBytes) return result;
   // NOP, NOP, timestamps: what nearly every segment of a connection with timestamps has (RFC 7323 appendix A).
   if (h.header_bytes == kMinHeaderBytes + 12 && load_be32(segment.data() + kMinHeaderBytes) == 0x0101080A) {
     found.timestamps = kMinHeaderBytes + 4;
-    return {found};
+    return result;
   }
   OptionCursor cursor(segment, h);
   Option o;
@@ -163,8 +164,8 @@ struct OptionPlaces {
       found.sack_blocks = static_cast<std::uint8_t>(o.data_bytes / 8);
     }
   }
-  if (cursor.reason() != Reason::ok) return refuse<OptionPlaces>(cursor.reason());
-  return {found};
+  if (cursor.reason() != Reason::ok) result = refuse<OptionPlaces>(cursor.reason());
+  return result;
 }
 
 // Writes MSS, SACK-permitted, timestamps and window scale in the order and alignment of a Linux SYN, a multiple of 4
