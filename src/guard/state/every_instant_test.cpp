@@ -44,13 +44,13 @@ struct Shared {
 };
 
 std::uint32_t number_in(const Flow& flow) {
-  return flow.client_isn;
+  return flow.client_next;
 }
 
 Flow* put_flow(FlowTable& flows, std::uint64_t number) {
   const FourTuple tuple = numbered_tuple(number);
   Flow* const flow = flows.insert(tuple, flows.hash_of(tuple), 10);
-  if (flow != nullptr) flow->client_isn = static_cast<std::uint32_t>(number);
+  if (flow != nullptr) flow->client_next = static_cast<std::uint32_t>(number);
   return flow;
 }
 
