@@ -19,10 +19,10 @@
 #endif
 
 #include "base/counter.h"
-#include "base/prefetch.h"
 #include "guard/cookie/four_tuple.h"
 #include "guard/state/age.h"
 #include "guard/state/keyed_hash.h"
+#include "guard/state/prefetch.h"
 
 namespace splitplane::guard {
 
@@ -73,7 +73,7 @@ class FlowTable {
     friend bool operator==(const Settings&, const Settings&) = default;
   };
   struct Counts {
-    std::uint64_t entries = 0, used = 0;  // used: exact, with those whose time is over and that nobody took out yet
+    std::uint64_t entries = 0, used = 0;  // used: exact, with those that are over and still in the table
     std::uint64_t inserted = 0, refused = 0, expired = 0;
   };
   [[nodiscard]] static std::size_t memory_bytes(const Settings& settings);
