@@ -37,13 +37,19 @@ struct Connection {
 
 class Game {
  public:
-  Game(Input& in, const GuardSettings& settings) : in_(in), rig_(settings) { rule(in.octet()); }
+  Game(Input& in, const GuardSettings& settings) : in_(in), rig_(settings, pool()) { rule(in.octet()); }
 
   void play() {
     for (unsigned steps = 0; steps < 64 && !in_.empty(); ++steps) step();
   }
 
  private:
+  // Made once, because that takes longer than an input.
+  static datapath::test::Pool& pool() {
+    static auto* const made = new datapath::test::Pool(128, Rig::kRoom);
+    return *made;
+  }
+
   // Mode, and whether it acts.
   void rule(unsigned how) {
     for (const bool v6 : {false, true}) {
