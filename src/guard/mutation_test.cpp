@@ -289,7 +289,8 @@ TEST_P(Mutations, do_no_harm) {
   GuardSettings settings = small_settings();
   settings.unproven_per_second = 1000;
   settings.sources.syn_per_second = 2;
-  Rig rig(settings);
+  datapath::test::Pool pool(128, Rig::kRoom);
+  Rig rig(settings, pool);
   rig.protect(rule_of(state, false));
   rig.protect(rule_of(state, true));
   rig.pass_ms(1000);
