@@ -1,0 +1,19 @@
+// Reads the configuration of `splitplane guard` from its file.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "config/document.h"
+#include "guard/config/config.h"
+#include "runtime/config/check.h"
+
+namespace splitplane::app {
+
+// The keys of the file's top level.
+[[nodiscard]] std::vector<std::string_view> guard_keys();
+[[nodiscard]] MemoryNeeds memory_needs(const GuardConfig& config);
+// Reads, and checks by check.h.
+[[nodiscard]] Expected<GuardConfig> read_guard(const Document& document);
+
+}  // namespace splitplane::app
