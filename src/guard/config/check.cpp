@@ -75,12 +75,10 @@ std::optional<Finding> check_server(const guard::ServerRule& server, std::span<c
   if (std::ranges::find(others, server.name, &guard::ServerRule::name) != others.end())
     return Finding{"name", fmt::format("'{}' is another server's; allowed: a name of its own", server.name)};
   const auto before =
-      std::ranges::find_if(others, [&](const guard::ServerRule& other) { return covers(other, server); });
+      std::ranges::find_if(others, [&](const guard::ServerRule& other) { return same_place(other, server); });
   if (before != others.end()) {
-    return Finding{"address",
-                   fmt::format("{} ports {} belongs to server {} already, which stands before; allowed: a server that "
-                               "is not part of another one before it",
-                               address_text(server), ports_text(server), before->name)};
+    return Finding{"address", fmt::format("{} with ports {} is server {} already; allowed: each address and ports once",
+                                          address_text(server), ports_text(server), before->name)};
   }
   return check_arming(server.arming);
 }

@@ -11,7 +11,7 @@ namespace splitplane::app {
 
 [[nodiscard]] std::optional<Finding> check_guard(const GuardConfig& config);
 
-// Whether `server` may stand behind `others`. The keys of findings are the server's own: "name", "address", ...
+// Whether `server` may stand beside `others`. The keys of findings are the server's own: "name", "address", ...
 [[nodiscard]] std::optional<Finding> check_server(const guard::ServerRule& server,
                                                   std::span<const guard::ServerRule> others);
 

@@ -38,7 +38,7 @@ struct GuardConfig : ProgramConfig {
   guard::SourceTable::Settings sources;  // of each worker
   guard::FlowTable::Settings flows;      // of each worker
   GuardLimits limits;
-  unsigned key_seconds = 60;  // a cookie key is the newer one for so long, and the older one for as long again
+  unsigned key_seconds = 64;  // a cookie key is the newer one for so long, and the older one for as long again
   std::string state_file;     // tables and keys survive a restart; empty: they do not
 };
 

@@ -33,7 +33,7 @@ constexpr std::array<fields::Field, 8> kGuardRows{
         .help = "Instead of core and policy: several packet loops, 16 at most",
         .more = "Each has a queue of each port, and tables of its own."}),
     fields::by_hand<GuardConfig>("servers", R"({"type": "array", "maxItems": 64, "items": {"$ref": "#/$defs/guard_server"}})", {
-        .help = "Servers that are protected, 64 at most", .special = "the first that fits a packet counts",
+        .help = "Servers that are protected, 64 at most", .special = "the longest prefix counts, then the fewest ports",
         .more = "`splitplane ctl guard add` adds more. What is to no such server passes."}),
     fields::by_hand<GuardConfig>("sources", R"({"$ref": "#/$defs/guard_sources"})", {
         .help = "The list of clients that have proven their address"}),
@@ -59,7 +59,7 @@ constexpr std::array<fields::Field, 4> kWorkerRows{
     fifo_priority_row<&GuardWorkerConfig::schedule>(),
 };
 constexpr std::array<fields::Field, 14> kServerRows{
-    fields::name<&ServerRule::name>("name", 20, {.help = "Name of the server", .in = kWholeServer, .required = true}),
+    fields::name<&ServerRule::name>("name", 20, {.help = "Name of the server", .option = fields::kNoOption, .in = kWholeServer, .required = true}),
     fields::by_hand<ServerRule>("address", R"({"type": "string", "pattern": "^[0-9A-Fa-f:.]+(/[0-9]{1,3})?$"})", {
         .help = "Its address, or a prefix such as 10.0.0.0/24 or fd00::/64", .in = kWholeServer, .required = true}),
     fields::by_hand<ServerRule>("ports",
@@ -88,8 +88,8 @@ constexpr std::array<fields::Field, 14> kServerRows{
     fields::integer<&ServerRule::mss>("mss", 64, 65495, {
         .help = "proxy: MSS that clients are told", .special = "absent: learnt from the server's SYN-ACKs"}),
     fields::integer<&ServerRule::window_scale>("window_scale", 0, 14, {
-        .help = "proxy: window scale that clients are told", .special = "absent: learnt from the server's SYN-ACKs",
-        .clause = "RFC 7323 2"}),
+        .help = "proxy: window scale that clients are told", .clause = "RFC 7323 2",
+        .special = "absent: learnt from the server's SYN-ACKs"}),
 };
 constexpr std::array<fields::Field, 5> kSourceRows{
     fields::power_of_two<&Sources::entries>("entries", 6, 26, {.help = "Clients that a worker remembers"}),

@@ -93,6 +93,10 @@ MemoryNeeds memory_needs(const GuardConfig& config) {
   return memory_of_ports(config);
 }
 
+GuardTableBytes table_bytes(const GuardConfig& config) {
+  return {guard::SourceTable::memory_bytes(config.sources), guard::FlowTable::memory_bytes(config.flows)};
+}
+
 Expected<GuardConfig> read_guard(const Document& document) {
   return make_config<GuardConfig>(document, read_file, check_guard);
 }

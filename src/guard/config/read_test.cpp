@@ -153,13 +153,13 @@ TEST(GuardFile, a_server_that_cannot_be_is_refused_with_its_key) {
   EXPECT_THAT(refused_server(", window_scale: 15"), HasSubstr("window_scale: is 15; allowed: an integer from 0 to 14"));
 }
 
-TEST(GuardFile, a_server_is_reached_before_those_that_cover_it) {
+TEST(GuardFile, each_place_has_one_server) {
   const auto servers = [](const std::string& first, const std::string& second) {
     return refused(", servers: [{name: a, " + first + "}, {name: b, " + second + "}]");
   };
   EXPECT_EQ(servers("address: 10.0.0.1, ports: 443", "address: 10.0.0.0/24"), "(good)");
-  EXPECT_THAT(servers("address: 10.0.0.0/24", "address: 10.0.0.1, ports: 443"),
-              HasSubstr("guard.servers[1].address: 10.0.0.1 ports 443 belongs to server a already"));
+  EXPECT_THAT(servers("address: 10.0.0.1, ports: 443", "address: 10.0.0.1/32, ports: '443'"),
+              HasSubstr("guard.servers[1].address: 10.0.0.1 with ports 443 is server a already"));
   EXPECT_THAT(refused(", servers: [{name: a, address: 10.0.0.1}, {name: a, address: 10.0.0.2}]"),
               HasSubstr("guard.servers[1].name: 'a' is another server's"));
   std::string many;

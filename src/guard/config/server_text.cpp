@@ -86,10 +86,8 @@ std::string ports_text(const guard::ServerRule& rule) {
                                            : fmt::format("{}-{}", rule.first_port, rule.last_port);
 }
 
-bool covers(const guard::ServerRule& outer, const guard::ServerRule& inner) {
-  return outer.address.is_v6() == inner.address.is_v6() && outer.prefix <= inner.prefix &&
-         outer.first_port <= inner.first_port && inner.last_port <= outer.last_port &&
-         leading(inner.address, outer.prefix) == outer.address.octets();
+bool same_place(const guard::ServerRule& a, const guard::ServerRule& b) {
+  return a.address == b.address && a.prefix == b.prefix && a.first_port == b.first_port && a.last_port == b.last_port;
 }
 
 }  // namespace splitplane::app

@@ -18,7 +18,7 @@ namespace splitplane::app {
 [[nodiscard]] std::string address_text(const guard::ServerRule& rule);
 [[nodiscard]] std::string ports_text(const guard::ServerRule& rule);
 
-// Whether each packet to a server of `inner` is one to a server of `outer`, too.
-[[nodiscard]] bool covers(const guard::ServerRule& outer, const guard::ServerRule& inner);
+// Whether both name the same addresses and ports.
+[[nodiscard]] bool same_place(const guard::ServerRule& a, const guard::ServerRule& b);
 
 }  // namespace splitplane::app
