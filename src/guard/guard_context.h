@@ -37,13 +37,13 @@ struct GuardMemory {
 
 class WorkerGuard {
  public:
-  WorkerGuard(const GuardSettings& settings, const GuardMemory& memory)
-      : settings(settings),
-        sources(settings.sources, memory.sources, memory.secret),
-        flows(settings.flows, memory.flows, memory.secret),
+  WorkerGuard(const GuardSettings& with, const GuardMemory& memory)
+      : settings(with),
+        sources(with.sources, memory.sources, memory.secret),
+        flows(with.flows, memory.flows, memory.secret),
         jar(*memory.keys),
-        servers(settings.unproven_per_second),
-        replies(settings.replies_per_second),
+        servers(with.unproven_per_second),
+        replies(with.replies_per_second),
         keys_(memory.keys) {}
   WorkerGuard(const WorkerGuard&) = delete;
   WorkerGuard& operator=(const WorkerGuard&) = delete;
@@ -57,6 +57,10 @@ class WorkerGuard {
 
   [[nodiscard]] ProtectedServer& server(const Segment& s) { return servers.at(s.server); }
   [[nodiscard]] ServerLine& line(const Segment& s) { return stats.servers[s.server]; }
+
+  // As ServerList's; the numbers of a new rule begin at 0.
+  Expected<std::uint16_t> put_server(const ServerRule& rule);
+  bool remove_server(std::string_view name) { return servers.remove(name); }
 
   // The source proves itself. False: the allow-list has no room. Counts it as new where it was unknown.
   bool prove(const Segment& s, Proof proof) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/expected.h"
@@ -14,6 +15,7 @@
 #include "guard/arming/arming.h"
 #include "guard/mode.h"
 #include "guard/token_bucket.h"
+#include "wire/bytes.h"
 
 namespace splitplane::guard {
 
@@ -69,8 +71,10 @@ class ServerList {
   [[nodiscard]] std::uint16_t find(std::string_view name) const;  // or kNone
 
   // The rule with the longest prefix that fits, then the fewest ports; kNone: not protected. Address in network order.
-  [[nodiscard]] std::uint16_t match(bool is_v6, const std::uint8_t* address, std::uint16_t port) const;
-  // As match(), whatever the port is: for fragments without ports.
+  [[nodiscard]] std::uint16_t match(bool is_v6, const std::uint8_t* address, std::uint16_t port) const {
+    return is_v6 ? first_of(v6_, address, port) : first_of(v4_, address, port);
+  }
+  // As match(), whatever the port is, for packets that do not show one; a rule whose guard acts goes first.
   [[nodiscard]] std::uint16_t match_address(bool is_v6, const std::uint8_t* address) const;
 
   [[nodiscard]] ProtectedServer& at(std::uint16_t index) { return *servers_[index]; }
@@ -79,15 +83,30 @@ class ServerList {
   [[nodiscard]] std::span<const std::uint16_t> used() const { return used_; }
 
  private:
+  // Rules as match() reads them, the best first.
   struct Line4 {
     std::uint32_t address = 0, mask = 0;
     std::uint16_t first_port = 0, last_port = 0, index = 0;
+
+    [[nodiscard]] bool fits(const std::uint8_t* octets) const { return (wire::load_be32(octets) & mask) == address; }
   };
   struct Line6 {
     std::array<std::uint64_t, 2> address{}, mask{};
     std::uint16_t first_port = 0, last_port = 0, index = 0;
+
+    [[nodiscard]] bool fits(const std::uint8_t* octets) const {
+      return (wire::load_be64(octets) & mask[0]) == address[0] && (wire::load_be64(octets + 8) & mask[1]) == address[1];
+    }
   };
-  void sort_lines();
+  template <class Line>
+  [[nodiscard]] static std::uint16_t first_of(const std::vector<Line>& lines, const std::uint8_t* address,
+                                              std::uint16_t port) {
+    for (const Line& line : lines) {
+      if (line.fits(address) && port >= line.first_port && port <= line.last_port) return line.index;
+    }
+    return kNone;
+  }
+  void make_lines();
 
   std::uint32_t unproven_per_second_;
   std::vector<Line4> v4_;
