@@ -15,11 +15,11 @@ Verdict Auth::from_client(Segment& s) {
       return take_rst(s);
     case tcp::kSyn | tcp::kAck: {
       // A server that opens a connection to a client has vouched for it.
-      const Proof proof = guard_.sources.touch(s.source, guard_.time.seconds);
+      const Proof proof = guard_.sources.find(s.source, guard_.time.seconds);
       return proof == Proof::kNone ? Verdict::drop(Outcome::bad_flags) : Verdict::forward(Outcome::passed_proven);
     }
     case tcp::kRst | tcp::kAck: {
-      const Proof proof = guard_.sources.touch(s.source, guard_.time.seconds);
+      const Proof proof = guard_.sources.find(s.source, guard_.time.seconds);
       return proof == Proof::kNone ? Verdict::drop(Outcome::forged_rst) : Verdict::forward(Outcome::passed_proven);
     }
     case tcp::kAck:
@@ -54,12 +54,12 @@ Verdict Auth::take_rst(const Segment& s) {
     guard_.line(s).proved.add(1);
     return Verdict::consume(Outcome::proved_rst);
   }
-  const Proof proof = guard_.sources.touch(s.source, guard_.time.seconds);
+  const Proof proof = guard_.sources.find(s.source, guard_.time.seconds);
   return proof == Proof::kNone ? Verdict::drop(Outcome::forged_rst) : Verdict::forward(Outcome::passed_proven);
 }
 
 Verdict Auth::take_other(const Segment& s) {
-  if (guard_.sources.touch(s.source, guard_.time.seconds) != Proof::kNone)
+  if (guard_.sources.find(s.source, guard_.time.seconds) != Proof::kNone)
     return Verdict::forward(Outcome::passed_proven);
   return guard_.server(s).unproven.take(guard_.time.milliseconds) ? Verdict::forward(Outcome::passed_unproven)
                                                                   : Verdict::drop(Outcome::unproven);

@@ -15,6 +15,7 @@
 
 namespace splitplane::guard {
 
+// What a client sends never prolongs a proof, because any machine can send in its name. What servers send to it does.
 class Auth {
  public:
   Auth(WorkerGuard& guard, Learning& learning) : guard_(guard), learning_(learning) {}

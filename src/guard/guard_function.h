@@ -103,7 +103,7 @@ class GuardFunction {
   using Burst = datapath::Burst;
 
   void look_at(const Burst& burst, Side side) {
-    const bool has_flows = guard_.flows.counts().used != 0;
+    const bool has_flows = guard_.flows.used() != 0;
     for (unsigned i = 0; i < burst.size; ++i) {
       burst.prefetch_mbuf_ahead(i);
       Segment& s = segments_[i];
@@ -192,7 +192,7 @@ Verdict GuardFunction<Source, Sink, Ticks>::from_client(Segment& s) {
       return server.acts ? Verdict::drop(outcome_of(s.reason)) : Verdict::forward(Outcome::passed_unarmed);
     case Kind::kFragment:
       if (!server.acts) return Verdict::forward(Outcome::passed_unarmed);
-      return guard_.sources.touch(s.source, guard_.time.seconds) != Proof::kNone
+      return guard_.sources.find(s.source, guard_.time.seconds) != Proof::kNone
                  ? Verdict::forward(Outcome::passed_proven)
                  : Verdict::drop(Outcome::fragment);
     default:

@@ -23,7 +23,7 @@ class Learning {
 
   // A SYN of a client: counts it and says whether its source has proven itself.
   [[nodiscard]] Proof count_syn(const Segment& s) {
-    const Proof proof = guard_.sources.touch(s.source, guard_.time.seconds);
+    const Proof proof = guard_.sources.find(s.source, guard_.time.seconds);
     ServerLine& line = guard_.line(s);
     line.syns.add(1);
     if (proof == Proof::kNone) {

@@ -41,8 +41,8 @@ void Upkeep::sweep(std::uint32_t now) {
   const auto part = [](std::uint64_t buckets) {
     return static_cast<unsigned>(std::clamp<std::uint64_t>(buckets / kWindowsPerSweep, 1, kMostBuckets));
   };
-  guard_.sources.sweep(now, part(guard_.sources.counts().entries / 4));
-  guard_.flows.sweep(now, part(guard_.flows.counts().entries / 8));
+  guard_.sources.sweep(now, part(guard_.sources.buckets()));
+  guard_.flows.sweep(now, part(guard_.flows.buckets()));
 }
 
 void Upkeep::show_servers() {

@@ -108,6 +108,7 @@ class FlowTable {
     gone_with_ = with;
   }
   [[nodiscard]] Counts counts() const;
+  [[nodiscard]] std::uint64_t used() const { return used_.get(); }  // as counts() says
   [[nodiscard]] std::uint32_t buckets() const { return mask_ + 1; }
   template <class F>
   void for_each(F&& f) const {
