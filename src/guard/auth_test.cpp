@@ -115,9 +115,10 @@ TEST_F(AuthTest, forged_rst_of_an_unknown_source_with_or_without_ack) {
 
 TEST_F(AuthTest, bad_flags_are_dropped_of_whatever_source) {
   bump_.prove("192.0.2.7");
-  for (const std::uint8_t flags : {0, int{kFin}, kSyn | kFin, kSyn | kRst, kSyn | kRst | kAck, kSyn | kFin | kAck,
-                                   kRst | kFin, int{kPsh}, int{kUrg}})
-    EXPECT_EQ(bump_.from_client(client(flags)), Outcome::bad_flags) << unsigned{flags};
+  for (const int flags : {0, int{kFin}, kSyn | kFin, kSyn | kRst, kSyn | kRst | kAck, kSyn | kFin | kAck, kRst | kFin,
+                          int{kPsh}, int{kUrg}}) {
+    EXPECT_EQ(bump_.from_client(client(static_cast<std::uint8_t>(flags))), Outcome::bad_flags) << flags;
+  }
   EXPECT_TRUE(bump_.to_client.empty());
 }
 

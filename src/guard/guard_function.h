@@ -57,7 +57,7 @@ class GuardFunction {
         parser_(guard.servers),
         learning_(guard),
         auth_(guard, learning_),
-        proxy_(guard),
+        proxy_(guard, clock),
         upkeep_(guard, clock.at(ticks())) {
     guard_.time = clock_.at(ticks_());
   }

@@ -220,7 +220,9 @@ TEST(GuardFunction, a_flood_arms_the_guard_and_its_end_disarms_it_and_known_clie
 }
 
 TEST(GuardFunction, a_crowd_of_real_clients_does_not_arm_the_guard) {
-  Bump bump;
+  GuardSettings settings = small_settings();
+  settings.sources.entries = 16'384;
+  Bump bump(settings);
   bump.protect(rule(Mode::kAuth, Arm::kAuto));
   for (std::uint32_t n = 0; n < 6000; ++n) {
     const Frame syn = syn_of(n * 31 % 65536);

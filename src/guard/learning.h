@@ -60,12 +60,15 @@ class Learning {
   }
   void learn_options(const Segment& s) {
     ProtectedServer& server = guard_.server(s);
-    if (!server.learns_mss && !server.learns_scale) return;
     const auto options = wire::tcp::parse_syn_options(s.header_octets(), s.tcp);
     if (!options) return;
     // Absent options say nothing: a client that does not offer them is not answered with them.
     if (server.learns_mss && options->mss != 0) server.mss = options->mss;
     if (server.learns_scale && options->window_scale) server.scale = *options->window_scale;
+    server.has_timestamps |= options->has_timestamps;
+    server.has_scale |= options->window_scale.has_value();
+    server.has_sack |= options->sack_permitted;
+    server.has_ecn |= (s.tcp.flags & (wire::tcp::kEce | wire::tcp::kCwr)) == wire::tcp::kEce;
   }
 
   WorkerGuard& guard_;

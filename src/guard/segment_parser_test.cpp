@@ -175,7 +175,7 @@ TEST_F(SegmentParserTest, says_why_a_tcp_header_cannot_be_read) {
 }
 
 TEST_F(SegmentParserTest, knows_fragments_by_address) {
-  for (const std::uint16_t fragment : {0x2000, 0x0001, 0x2001}) {
+  for (const std::uint16_t fragment : std::array<std::uint16_t, 3>{0x2000, 0x0001, 0x2001}) {
     Frame f{.to_port = 9999, .fragment = fragment};
     const Segment s = parse(write(f));
     EXPECT_EQ(s.kind, Kind::kFragment);
@@ -247,10 +247,10 @@ TEST_F(SegmentParserTest, reads_nothing_behind_the_end_of_a_frame) {
   for (int n = 0; n < 60'000; ++n) {
     Bytes octets = whole[random() % whole.size()];
     octets.resize(random() % (octets.size() + 1));
-    for (unsigned flips = random() % 3; flips != 0 && !octets.empty(); --flips)
+    for (auto flips = random() % 3; flips != 0 && !octets.empty(); --flips)
       octets[random() % octets.size()] = static_cast<std::uint8_t>(random());
     Segment seen[2];
-    for (const std::uint8_t filling : {0x00, 0xFF}) {
+    for (const int filling : {0x00, 0xFF}) {
       rte_mbuf* const m = pool_.make(octets);
       std::memset(rte_pktmbuf_mtod(m, std::uint8_t*) + m->data_len, filling, 64);
       seen[filling & 1] = parse(m, n % 2 == 0 ? Side::kClient : Side::kServer);
@@ -261,7 +261,9 @@ TEST_F(SegmentParserTest, reads_nothing_behind_the_end_of_a_frame) {
       }
     }
     ASSERT_EQ(seen[0].kind, seen[1].kind);
-    if (seen[0].kind == Kind::kTcp) ASSERT_TRUE(seen[0].tuple == seen[1].tuple);
+    if (seen[0].kind == Kind::kTcp) {
+      ASSERT_TRUE(seen[0].tuple == seen[1].tuple);
+    }
   }
 }
 

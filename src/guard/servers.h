@@ -44,12 +44,16 @@ struct ProtectedServer {
   bool learns_mss = false, learns_scale = false;  // the rule does not say them
   std::uint8_t scale = kNoScale;                  // of the server; kNoScale: not known, or it has none
   std::uint16_t mss = 0;                          // of the server; 0: not known
-  TokenBucket unproven;                           // segments of unknown sources that are no SYN
+  // What the server's TCP has, as far as is known. Most have all but ECN, which is not told to a client on suspicion.
+  bool has_timestamps = true, has_scale = true, has_sack = true, has_ecn = false;
+  TokenBucket unproven;  // segments of unknown sources that are no SYN
   // Since the last decision about arming.
   std::uint64_t unknown_syns = 0, new_sources = 0;
   Arming arming{ArmingSettings{}};
   ServerRule rule;
 
+  // What mode proxy tells clients in the server's name: most of today's servers have 7.
+  [[nodiscard]] std::uint8_t told_scale() const { return scale == kNoScale ? std::uint8_t{7} : scale; }
   // As rule and arming say.
   void decide() {
     acts = (mode == Mode::kAuth || mode == Mode::kProxy) && (rule.arm == Arm::kAlways || arming.armed());

@@ -39,7 +39,7 @@ void Upkeep::rotate_keys(std::uint64_t now_ms) {
 
 void Upkeep::sweep(std::uint32_t now) {
   const auto part = [](std::uint64_t buckets) {
-    return static_cast<unsigned>(std::clamp<std::uint64_t>(buckets / kWindowsPerSweep, 1, kMostBuckets));
+    return static_cast<unsigned>(std::min<std::uint64_t>(buckets / kWindowsPerSweep + 1, kMostBuckets));
   };
   guard_.sources.sweep(now, part(guard_.sources.buckets()));
   guard_.flows.sweep(now, part(guard_.flows.buckets()));

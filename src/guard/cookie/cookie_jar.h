@@ -3,7 +3,7 @@
 //
 //   RST cookie  key(1) hash(31)                      of addresses, ports, VLAN
 //   SYN cookie  key(1) MSS index(3) hash(28)         of the same, the client's ISN, the MSS index and the options below
-//   TSval       clock in ms(26) ECN(1) SACK permitted(1) window scale(4; 15: none)
+//   TSval       clock in ms(22) told scale(4) ECN(1) SACK permitted(1) window scale(4; 15: none)
 //
 // Each hash is of another domain, so a cookie of one kind is none of the other. The clock is not in the hash: a cookie
 // is good until its key is replaced a second time.
@@ -27,6 +27,8 @@ struct CookieOptions {
   bool sack_permitted = false;
   bool has_timestamps = false;
   bool ecn = false;  // the client asked for ECN (RFC 3168 6.1.1)
+  // Of our SYN-ACK, up to 14: what is known of the server may change before the cookie returns.
+  std::uint8_t told_scale = 0;
 
   friend bool operator==(const CookieOptions&, const CookieOptions&) = default;
 };
@@ -51,7 +53,7 @@ class BasicCookieJar {
   using Keys = CookieKeys;
 
   static_assert(kRstBits <= 31 && kSynBits <= 28);
-  static constexpr unsigned kTimestampBits = 6;
+  static constexpr unsigned kTimestampBits = 10;
   // How often a random number in the place of a cookie is taken for one: once in 2^bits.
   static constexpr unsigned kRstCookieBits = kRstBits, kSynCookieBits = kSynBits;
 
@@ -73,7 +75,7 @@ class BasicCookieJar {
   }
 
   // Mode proxy: sequence number and TSval of our SYN-ACK. `clock_ms` is the upper part of TSval: TSval is the latest
-  // that is not after it and has the options in its low bits. So it never goes back by more than 63 ms.
+  // that is not after it and has the options in its low bits. So it never goes back by more than 1023 ms.
   struct SynCookie {
     std::uint32_t sequence = 0;
     std::uint32_t ts_value = 0;  // 0 where the client has no timestamps
@@ -103,13 +105,15 @@ class BasicCookieJar {
     if ((bits & 15) != kNoScale) options.window_scale = static_cast<std::uint8_t>(bits & 15);
     options.sack_permitted = (bits & kSack) != 0;
     options.ecn = (bits & kEcn) != 0;
+    options.told_scale = static_cast<std::uint8_t>(bits >> kToldScaleAt);
     return options;
   }
 
  private:
   static constexpr std::uint32_t kRstMask = (1U << kRstBits) - 1, kSynMask = (1U << kSynBits) - 1;
   static constexpr std::uint32_t kTimestampMask = (1U << kTimestampBits) - 1;
-  static constexpr std::uint32_t kNoScale = 15, kSack = 16, kEcn = 32, kHasTimestamps = 64;
+  static constexpr std::uint32_t kNoScale = 15, kSack = 16, kEcn = 32, kHasTimestamps = 1 << kTimestampBits;
+  static constexpr unsigned kToldScaleAt = 6;
   static constexpr std::uint64_t kRstDomain = 1, kSynDomain = 2, kV6Domain = 128;
 
   [[nodiscard]] std::uint32_t newer() const { return keys_.generation & 1; }
@@ -117,7 +121,8 @@ class BasicCookieJar {
   [[nodiscard]] static std::uint32_t timestamp_bits(const CookieOptions& options) {
     if (!options.has_timestamps) return kNoScale;
     const std::uint32_t scale = options.window_scale ? std::min<std::uint32_t>(*options.window_scale, 14) : kNoScale;
-    return scale | (options.sack_permitted ? kSack : 0) | (options.ecn ? kEcn : 0);
+    const std::uint32_t told = std::min<std::uint32_t>(options.told_scale, 14) << kToldScaleAt;
+    return scale | (options.sack_permitted ? kSack : 0) | (options.ecn ? kEcn : 0) | told;
   }
 
   // Octets of the message: addresses (4 or 16 each), ports, [ISN,] VLAN, domain [, MSS index, options]. Numbers in the
@@ -132,8 +137,8 @@ class BasicCookieJar {
     const std::uint64_t first = ports(t) | std::uint64_t{isn} << 32;
     const std::uint64_t last =
         std::uint64_t{t.vlan} | kSynDomain << 16 | std::uint64_t{mss} << 24 | std::uint64_t{carried} << 32;
-    if (t.is_v6 != 0) return hash_v6<6>(t, key, {first, last | kV6Domain << 16 | std::uint64_t{45} << 56}) & kSynMask;
-    return hash_v4<3>(t, key, {first, last | std::uint64_t{21} << 56}) & kSynMask;
+    if (t.is_v6 != 0) return hash_v6<6>(t, key, {first, last | kV6Domain << 16 | std::uint64_t{46} << 56}) & kSynMask;
+    return hash_v4<3>(t, key, {first, last | std::uint64_t{22} << 56}) & kSynMask;
   }
   [[nodiscard]] static std::uint64_t ports(const FourTuple& t) {
     return std::uint64_t{t.client_port} | std::uint64_t{t.server_port} << 16;

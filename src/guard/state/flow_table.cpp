@@ -21,8 +21,6 @@ void flow_before_tag() {
   std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 
-constexpr std::uint8_t kKnownFlags =
-    Flow::kHasTimestamps | Flow::kSackPermitted | Flow::kHasScale | Flow::kEcn | Flow::kClientFin | Flow::kServerFin;
 constexpr std::uint8_t kMostScale = 14;  // RFC 7323 2.3
 
 bool is_ipv4(const std::array<std::uint8_t, 16>& address) {
@@ -65,8 +63,9 @@ bool FlowTable::is_sound(std::uint32_t bucket, unsigned slot) const {
   const Flow& flow = flows_[bucket * kSlots + slot];
   if (flow.state == FlowState::kFree || flow.state > FlowState::kClosed || flow.is_v6 > 1) return false;
   if (flow.is_v6 == 0 && (!is_ipv4(flow.client) || !is_ipv4(flow.server))) return false;
-  if (flow.vlan > 4095 || (flow.flags & ~kKnownFlags) != 0) return false;
-  if (flow.server_scale > kMostScale || flow.told_scale > kMostScale || flow.mss_index >= kCookieMss.size())
+  if (flow.vlan > 4095) return false;
+  if (flow.server_scale > kMostScale || flow.told_scale > kMostScale || flow.client_scale > kMostScale ||
+      flow.mss_index >= kCookieMss.size())
     return false;
   const FourTuple tuple = tuple_of(flow);
   const Hash hash = hash_of(tuple);

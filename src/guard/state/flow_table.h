@@ -29,8 +29,8 @@ enum class FlowState : std::uint8_t {
   kFree,
   kConnecting,  // the client proved itself; the server has a SYN of ours
   kEstablished,
-  kClosing,  // a FIN of one side
-  kClosed,   // FINs of both sides, or a RST: kept for late segments
+  kClosing,  // FINs of both sides. One FIN changes nothing: such a connection may go on for hours
+  kClosed,   // a RST that its receiver takes: kept for late segments
 };
 
 // One cache line. Numbers in host order, modulo 2^32. A process may be killed between two stores: set `state` last.
@@ -39,18 +39,23 @@ struct alignas(64) Flow {
   std::uint16_t client_port = 0, server_port = 0, vlan = 0;
   std::uint8_t is_v6 = 0;
   FlowState state = FlowState::kFree;
-  std::uint8_t flags = 0;            // kHasTimestamps ...
-  std::uint8_t server_scale = 0;     // window scale that the server announced
-  std::uint8_t told_scale = 0;       // the one that we announced to the client in its name
-  std::uint8_t mss_index = 0;        // of kCookieMss
-  std::uint32_t seen = 0;            // seconds; of the last segment of either side
-  std::uint32_t sequence_delta = 0;  // added to the server's sequence numbers on their way to the client
-  std::uint32_t ts_delta = 0;        // the same for the server's TSval
-  std::uint32_t client_isn = 0;
-  std::uint32_t cookie_isn = 0;  // ours, towards the client
+  std::uint8_t flags = 0;             // kHasTimestamps ...
+  std::uint8_t server_scale = 0;      // window scale that the server announced
+  std::uint8_t told_scale = 0;        // the one that we announced to the client in its name
+  std::uint8_t mss_index : 4 = 0;     // of kCookieMss
+  std::uint8_t client_scale : 4 = 0;  // window scale that the client announced
+  std::uint32_t seen = 0;             // seconds; of the last segment of either side
+  // Added to the server's sequence numbers on their way to the client. While connecting: as if the server's ISN were 0,
+  // so it is our ISN.
+  std::uint32_t sequence_delta = 0;
+  std::uint32_t ts_delta = 0;     // the same for the server's TSval
+  std::uint32_t client_next = 0;  // the client's next octet, as far as the server has acknowledged
+  std::uint32_t client_sent = 0;  // the end of what the client has sent. While connecting: proxy.h
 
+  // kServerUnscaled: the client scales its window, and the server does not know it. kChallenged: a SYN came for the
+  // tuple of the connection, and got a cookie.
   static constexpr std::uint8_t kHasTimestamps = 1, kSackPermitted = 2, kHasScale = 4, kEcn = 8, kClientFin = 16,
-                                kServerFin = 32;
+                                kServerFin = 32, kServerUnscaled = 64, kChallenged = 128;
 };
 static_assert(sizeof(Flow) == 64);
 

@@ -98,10 +98,10 @@ TEST(FlowTable, whoever_leaves_is_said) {
   Gone gone;
   f.table.on_gone(Gone::hear, &gone);
   Flow* const flow = f.insert(1, 10);
-  flow->client_isn = 77;
+  flow->client_next = 77;
   f.table.remove(flow);
   ASSERT_EQ(gone.flows.size(), 1U);
-  EXPECT_EQ(gone.flows[0].client_isn, 77U);
+  EXPECT_EQ(gone.flows[0].client_next, 77U);
   EXPECT_EQ(tuple_of(gone.flows[0]), numbered_tuple(1));
   (void)f.insert(2, 10);
   (void)f.insert(4, 12);
@@ -109,9 +109,9 @@ TEST(FlowTable, whoever_leaves_is_said) {
   ASSERT_EQ(gone.flows.size(), 2U);
   EXPECT_EQ(tuple_of(gone.flows[1]), numbered_tuple(2));
   EXPECT_EQ(f.table.counts().expired, 1U);
-  f.insert(4, 17)->client_isn = 5;
+  f.insert(4, 17)->client_next = 5;
   ASSERT_EQ(gone.flows.size(), 3U) << "an earlier flow of the same tuple leaves";
-  EXPECT_EQ(f.find(4, 17)->client_isn, 5U);
+  EXPECT_EQ(f.find(4, 17)->client_next, 5U);
   EXPECT_EQ(f.table.counts().used, 1U);
 }
 
@@ -284,7 +284,7 @@ struct FlowModel {
     const auto at = flows.find(number);
     return at == flows.end() || is_over(at->second, now) ? nullptr : &at->second;
   }
-  static std::uint64_t number_of(const Flow& flow) { return flow.client_isn; }
+  static std::uint64_t number_of(const Flow& flow) { return flow.client_next; }
   static void hear(void* with, const Flow& flow) {
     auto& model = *static_cast<FlowModel*>(with);
     const auto at = model.flows.find(number_of(flow));
@@ -310,7 +310,7 @@ RC_GTEST_PROP(FlowTable, says_what_a_map_says, ()) {
     const Flow* const modelled = model.find(number, now);
     RC_ASSERT((flow == nullptr) == (modelled == nullptr));
     if (flow != nullptr) {
-      RC_ASSERT(flow->client_isn == number && flow->sequence_delta == modelled->sequence_delta);
+      RC_ASSERT(flow->client_next == number && flow->sequence_delta == modelled->sequence_delta);
       RC_ASSERT(flow->state == modelled->state);
     }
     switch (random() % 8) {
@@ -339,8 +339,8 @@ RC_GTEST_PROP(FlowTable, says_what_a_map_says, ()) {
         if (made == nullptr) break;
         ++inserted;
         RC_ASSERT(made->state == FlowState::kConnecting);
-        RC_ASSERT(made->client_isn == 0U && made->sequence_delta == 0U && made->flags == 0);
-        made->client_isn = static_cast<std::uint32_t>(number);
+        RC_ASSERT(made->client_next == 0U && made->sequence_delta == 0U && made->flags == 0);
+        made->client_next = static_cast<std::uint32_t>(number);
         made->sequence_delta = static_cast<std::uint32_t>(random());
         RC_ASSERT(model.flows.emplace(number, *made).second);
       }
@@ -351,7 +351,7 @@ RC_GTEST_PROP(FlowTable, says_what_a_map_says, ()) {
   std::size_t seen = 0;
   f.table.for_each([&](const Flow& flow) {
     ++seen;
-    RC_ASSERT(model.flows.contains(flow.client_isn));
+    RC_ASSERT(model.flows.contains(flow.client_next));
   });
   RC_ASSERT(seen == model.flows.size());
   f.table.sweep(now + 100, f.table.buckets());
