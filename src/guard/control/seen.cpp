@@ -3,7 +3,8 @@
 namespace splitplane::app {
 namespace {
 
-constexpr std::size_t kFirstOwn = static_cast<std::size_t>(guard::Outcome::passed);  // before it: why no header was read
+constexpr std::size_t kFirstOwn =
+    static_cast<std::size_t>(guard::Outcome::passed);  // before it: why no header was read
 
 }  // namespace
 

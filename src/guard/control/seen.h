@@ -27,7 +27,7 @@ struct GuardSeen {
   unsigned core = 0;
   WorkerSnapshot loop;
   std::uint64_t cpu_cycles = 0;
-  std::uint64_t silent_s = 0;  // 0: it answered
+  std::uint64_t silent_s = 0;               // 0: it answered
   std::array<std::uint64_t, 2> received{};  // by guard::Side
   std::array<std::array<std::uint64_t, guard::kOutcomeCount>, 2> outcomes{};
   std::array<std::uint64_t, guard::kMadeCount> made{};
