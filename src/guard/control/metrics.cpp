@@ -12,6 +12,7 @@ constexpr std::array<std::string_view, 2> kSides{"client", "server"};  // as gua
 
 // The unit belongs to a metric's name, so it must be a word; and where the field says it, it is not said again.
 std::string_view unit_of(std::string_view field, std::string_view unit) {
+  if (unit == "s") return "seconds";
   const bool is_said = field.find(unit) != std::string_view::npos && !field.ends_with(unit);
   return is_said || unit.find('/') != std::string_view::npos ? std::string_view{} : unit;
 }

@@ -40,6 +40,8 @@ struct GuardSeen {
     return sum(guard::Side::kClient, fate) + sum(guard::Side::kServer, fate);
   }
   [[nodiscard]] std::uint64_t received_total() const { return received[0] + received[1]; }
+  // Packets that the port of this side took, of both sides and of the guard's own.
+  [[nodiscard]] std::uint64_t sent_to(guard::Side side) const;
   // Every packet that a queue gave has one outcome.
   [[nodiscard]] bool balanced() const;
 };
