@@ -110,7 +110,7 @@ class Rig {
     }
     return cycles;
   }
-  // So many packets of a pass may have another outcome.
+  // `packets` of a pass may have another outcome.
   void tolerate(unsigned packets) { tolerated_ = packets; }
 
   [[nodiscard]] guard::WorkerGuard& guard() { return *guard_; }

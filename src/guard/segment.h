@@ -10,7 +10,7 @@
 namespace splitplane::guard {
 
 enum class Kind : std::uint8_t {
-  kOther,  // passes: no IP, no TCP, or to nobody that is protected
+  kOther,  // passes: no IP, no TCP, or to no protected server
   kTcp,
   kFragment,   // TCP, more than an atomic fragment: ports may be absent
   kIcmpError,  // an ICMP or ICMPv6 error that quotes a TCP segment
