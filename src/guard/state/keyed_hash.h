@@ -40,9 +40,10 @@ class KeyedHash {
 
   // Of addresses, ports, VLAN and family; not of `spare`.
   [[nodiscard]] std::uint64_t of(const FourTuple& tuple) const {
-    std::uint64_t rest = 0;  // ports, VLAN and family: 7 octets of one load
-    std::memcpy(&rest, reinterpret_cast<const std::uint8_t*>(&tuple) + offsetof(FourTuple, client_port), sizeof rest);
-    rest &= ~std::uint64_t{0} >> 8;
+    static_assert(offsetof(FourTuple, client_port) == 32 && offsetof(FourTuple, is_v6) == 38);
+    std::uint64_t rest = 0;  // ports, VLAN, family
+    std::memcpy(&rest, reinterpret_cast<const std::uint8_t*>(&tuple) + 32, sizeof rest);
+    rest &= 0x00FFFFFFFFFFFFFFULL;
 #if defined(__AES__)
     if (tuple.is_v6 == 0) {  // all of it in one block and 56 bits of another
       std::uint32_t client = 0, server = 0;
