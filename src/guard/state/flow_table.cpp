@@ -4,6 +4,7 @@
 #include <atomic>
 #include <bit>
 #include <cassert>
+
 namespace splitplane::guard {
 namespace {
 
