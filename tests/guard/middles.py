@@ -1,0 +1,96 @@
+"""What may stand in the middle of the bed instead of the guard: a bridge of the kernel, nftables' SYNPROXY."""
+
+from __future__ import annotations
+
+from bed import CLIENT_IPV4, SERVER_IPV4, WEB_PORT, Bed
+from processes import run
+
+PORTS = ("out0", "in0")
+
+
+class Bridge:
+    """Nobody protects the server: the kernel passes every frame."""
+
+    name = "nobody"
+
+    def __init__(self, bed: Bed):
+        self.bed = bed
+
+    def __enter__(self):
+        ip = ["ip", "-n", self.bed.guard]
+        run([*ip, "link", "add", "br0", "type", "bridge", "mcast_snooping", "0"])
+        for port in PORTS:
+            run([*ip, "link", "set", port, "master", "br0"])
+        run([*ip, "link", "set", "br0", "up"])
+        self.bed.neighbors()
+        return self
+
+    def __exit__(self, *_):
+        run(["ip", "-n", self.bed.guard, "link", "del", "br0"], check=False)
+
+
+RULES = """
+table ip guard {{
+  chain before {{
+    type filter hook prerouting priority raw; policy accept;
+    tcp dport {port} tcp flags & (fin | syn | rst | ack) == syn notrack
+  }}
+  chain pass {{
+    type filter hook forward priority filter; policy accept;
+    tcp dport {port} ct state invalid,untracked synproxy mss {mss} wscale {scale} timestamp sack-perm
+    ct state invalid drop
+  }}
+}}
+"""
+
+
+class Synproxy:
+    """nftables' SYNPROXY. It needs a router: the middle has a route to each end, and each end sends to the middle's MAC
+    address. IPv4 only. `scale` is what the server really announces, because SYNPROXY cannot learn it."""
+
+    name = "synproxy"
+
+    def __init__(self, bed: Bed, scale: int = 7, mss: int = 1460):
+        self.bed, self.scale, self.mss = bed, scale, mss
+
+    def __enter__(self):
+        bed, ip = self.bed, ["ip", "-n", self.bed.guard]
+        for name, value in {
+            "net.ipv4.ip_forward": 1,
+            "net.ipv4.conf.all.rp_filter": 0,
+            "net.ipv4.conf.out0.rp_filter": 0,
+            "net.ipv4.conf.in0.rp_filter": 0,
+            "net.ipv4.conf.all.send_redirects": 0,
+            "net.ipv4.conf.out0.send_redirects": 0,
+            "net.ipv4.tcp_timestamps": 1,
+        }.items():
+            bed.sysctl(bed.guard, name, value)
+        for port, address, mac in (
+            ("out0", CLIENT_IPV4, bed.mac(bed.client, bed.client_interface)),
+            ("in0", SERVER_IPV4, bed.mac(bed.server, bed.server_interface)),
+        ):
+            run([*ip, "addr", "add", "10.77.0.3/32", "dev", port])
+            run([*ip, "route", "add", f"{address}/32", "dev", port])
+            run([*ip, "neigh", "replace", address, "lladdr", mac, "dev", port, "nud", "permanent"])
+        run([*ip, "route", "add", "default", "via", CLIENT_IPV4, "dev", "out0", "onlink"])
+        rules = RULES.format(port=WEB_PORT, mss=self.mss, scale=self.scale)
+        path = bed.folder / "synproxy.nft"
+        path.write_text(rules)
+        run(["nft", "-f", path], netns=bed.guard)
+        bed.sysctl(bed.guard, "net.netfilter.nf_conntrack_tcp_loose", 0)
+        bed.neighbors(bed.mac(bed.guard, "out0"), bed.mac(bed.guard, "in0"))
+        return self
+
+    def __exit__(self, *_):
+        bed, ip = self.bed, ["ip", "-n", self.bed.guard]
+        run(["nft", "flush", "ruleset"], netns=bed.guard, check=False)
+        for port in PORTS:
+            run([*ip, "addr", "flush", "dev", port], check=False)
+            run([*ip, "route", "flush", "dev", port], check=False)
+        bed.sysctl(bed.guard, "net.ipv4.ip_forward", 0)
+        bed.neighbors()
+
+    def counters(self) -> dict[str, int]:
+        """/proc/net/stat/synproxy: sums of all cores."""
+        head, *rows = run(["cat", "/proc/net/stat/synproxy"], netns=self.bed.guard).stdout.splitlines()
+        return {name: sum(int(row.split()[at], 16) for row in rows) for at, name in enumerate(head.split())}
