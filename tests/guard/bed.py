@@ -16,18 +16,21 @@ import sys
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 
-from namespaces import quiet, remove_stale, require_root
+from namespaces import N3Link, quiet, remove_stale, require_root
 from processes import Process, Processes, run, undisturbed, wait_until
+from tagger import Tagger
 
 HERE = Path(__file__).resolve().parent
 CLIENT_IPV4, SERVER_IPV4 = "10.77.0.1", "10.77.0.2"
 CLIENT_IPV6, SERVER_IPV6 = "fd00:77::1", "fd00:77::2"
 CROWD_IPV4, CROWD_IPV6 = "10.78.0.0/16", "fd00:78::/32"
 FAR_CLIENT_IPV4, FAR_SERVER_IPV4 = "10.76.0.2", "10.79.0.2"
-WEB_PORT, BANNER_PORT = 8080, 2525
+WEB_PORT, BANNER_PORT, CLOSED_PORT = 8080, 2525, 81
 TRAFFIC_CORE, GUARD_CORE = 0, 1
 BACKLOG = 256
+MTU = 1500
 
 
 def crowd_ipv4(number: int) -> str:
@@ -46,7 +49,7 @@ class Bed:
 
     folder: Path
     suffix: str = ""
-    vlan: int = 0  # the ends' interfaces are of this VLAN
+    vlan: int = 0  # of what is on the wires to the guard
     narrow_client: int = 0  # MTU of a link behind the client; 0: none
     narrow_server: int = 0
     backlog: int = BACKLOG
@@ -63,8 +66,7 @@ class Bed:
         self.folder.mkdir(parents=True, exist_ok=True)
         self.processes = Processes(self.folder)
         self.stack = ExitStack()
-        tagged = f".{self.vlan}" if self.vlan else ""
-        self.client_interface, self.server_interface = f"cl0{tagged}", f"sv0{tagged}"
+        self.client_wire, self.server_wire = ("wire", "wire") if self.vlan else ("cl0", "sv0")
 
     def __enter__(self) -> Bed:
         require_root()
@@ -76,9 +78,10 @@ class Bed:
                 run(["ip", "-n", name, "link", "set", "lo", "up"])
             self._join(self.client, "cl0", "out0")
             self._join(self.server, "sv0", "in0")
-            self._end(self.client, "cl0", self.client_interface, CLIENT_IPV4, CLIENT_IPV6)
-            self._end(self.server, "sv0", self.server_interface, SERVER_IPV4, SERVER_IPV6)
+            self._end(self.client, "cl0", CLIENT_IPV4, CLIENT_IPV6)
+            self._end(self.server, "sv0", SERVER_IPV4, SERVER_IPV6)
             self.neighbors()
+            self.sysctl(self.client, "net.ipv6.ip_nonlocal_bind", 1)  # a local route is not enough for IPv6
             for crowd in (CROWD_IPV4, CROWD_IPV6):
                 run(["ip", "-n", self.client, "route", "add", "local", crowd, "dev", "lo"])
             # Answers to whatever a flood says it comes from go where the flood came from.
@@ -116,26 +119,29 @@ class Bed:
             plain(name, interface)
             run(["ip", "-n", name, "link", "set", interface, "up"])
 
-    def _end(self, name: str, link: str, interface: str, ipv4: str, ipv6: str):
+    def _end(self, name: str, interface: str, ipv4: str, ipv6: str):
         self.sysctl(name, "net.ipv4.conf.all.rp_filter", 0)
         self.sysctl(name, "net.ipv4.conf.default.rp_filter", 0)
-        if self.vlan:
-            run(["ip", "-n", name, "link", "add", interface, "link", link, "type", "vlan", "id", self.vlan])
-            run(["ip", "-n", name, "link", "set", interface, "up"])
         run(["ip", "-n", name, "addr", "add", f"{ipv4}/24", "dev", interface])
         run(["ip", "-n", name, "addr", "add", f"{ipv6}/64", "dev", interface, "nodad"])
+        if self.vlan:
+            end = SimpleNamespace(core=name)
+            link = N3Link(upf_interface=interface, upf_ipv4=ipv4, upf_ipv6=ipv6)
+            self.stack.enter_context(Tagger(end, link, self.vlan))
+            for each in (interface, "plain", "wire"):
+                run(["ip", "-n", name, "link", "set", each, "mtu", MTU])
 
     def _behind(self, router: str, interface: str, net: str, mtu: int):
         """A host at .2 behind `router`, which is .1; only the router's end of the link is narrow, so that the host
         announces the usual MSS and the router has to say what does not fit."""
         names = ["ip", "link", "add", interface, "netns", router, "type", "veth"]
-        run([*names, "peer", "name", "eth0", "netns", self.far])
-        for name, link, address in ((router, interface, f"{net}.1/24"), (self.far, "eth0", f"{net}.2/24")):
+        run([*names, "peer", "name", f"eth-{interface}", "netns", self.far])
+        for name, link, address in ((router, interface, f"{net}.1/24"), (self.far, f"eth-{interface}", f"{net}.2/24")):
             plain(name, link)
             run(["ip", "-n", name, "addr", "add", address, "dev", link])
             run(["ip", "-n", name, "link", "set", link, "up"])
         run(["ip", "-n", router, "link", "set", interface, "mtu", mtu])
-        run(["ip", "-n", self.far, "route", "add", "default", "via", f"{net}.1"])
+        run(["ip", "-n", self.far, "route", "append", "default", "via", f"{net}.1"])
         self.sysctl(router, "net.ipv4.ip_forward", 1)
 
     def mac(self, netns: str, interface: str) -> str:
@@ -143,11 +149,11 @@ class Bed:
 
     def neighbors(self, of_server: str = "", of_client: str = ""):
         """The MAC address that each end has for the other, not to be asked for: a flood must not decide about ARP."""
-        of_server = of_server or self.mac(self.server, self.server_interface)
-        of_client = of_client or self.mac(self.client, self.client_interface)
+        of_server = of_server or self.mac(self.server, "sv0")
+        of_client = of_client or self.mac(self.client, "cl0")
         for name, interface, addresses, mac in (
-            (self.client, self.client_interface, (SERVER_IPV4, SERVER_IPV6), of_server),
-            (self.server, self.server_interface, (CLIENT_IPV4, CLIENT_IPV6), of_client),
+            (self.client, "cl0", (SERVER_IPV4, SERVER_IPV6), of_server),
+            (self.server, "sv0", (CLIENT_IPV4, CLIENT_IPV6), of_client),
         ):
             for address in addresses:
                 run(

@@ -66,8 +66,8 @@ class Synproxy:
         }.items():
             bed.sysctl(bed.guard, name, value)
         for port, address, mac in (
-            ("out0", CLIENT_IPV4, bed.mac(bed.client, bed.client_interface)),
-            ("in0", SERVER_IPV4, bed.mac(bed.server, bed.server_interface)),
+            ("out0", CLIENT_IPV4, bed.mac(bed.client, "cl0")),
+            ("in0", SERVER_IPV4, bed.mac(bed.server, "sv0")),
         ):
             run([*ip, "addr", "add", "10.77.0.3/32", "dev", port])
             run([*ip, "route", "add", f"{address}/32", "dev", port])
