@@ -38,6 +38,8 @@ from checks import (
     check_ports,
     check_upf,
 )
+from flooded import HEAD as GUARD_HEAD
+from flooded import flooded
 from full_path import HEAD as FULL_HEAD
 from full_path import full_mode
 from instance import Instance
@@ -83,6 +85,7 @@ class Results:
     secured: list[list[object]] = field(default_factory=list)
     full: list[list[object]] = field(default_factory=list)
     bypass: list[list[object]] = field(default_factory=list)
+    guard: list[list[object]] = field(default_factory=list)
     twice: int = 0  # PDUs of acknowledged bearers that an end received once more
     drops: list[list[object]] = field(default_factory=list)
 
@@ -106,6 +109,7 @@ class Results:
         )
         parts += [self.on_card] if self.on_card else []
         parts += [self.moves] if self.moves else []
+        parts += [f"{row[1]} through a SYN flood with {row[0]}" for row in self.guard]
         parts += [f"TCP {name} {mbit:.0f} Mbit/s" for name, mbit in self.streams]
         right = sum(check.passed for check in checks.done)
         return ", ".join([*parts, f"{right} of {len(checks.done)} checks passed"])
@@ -347,6 +351,8 @@ def report(results: Results, checks: Checks):
         )
     if results.bypass:
         summary.table("Host bypass on CPU threads, no GPU: 512-octet frames, soft NIC", BYPASS_HEAD, results.bypass)
+    if results.guard:
+        summary.table("A SYN flood, and people who connect meanwhile", GUARD_HEAD, results.guard)
     if results.drops:
         summary.table("Dropped, by reason", ("instance", "worker", "reason", "packets"), results.drops)
     summary.verdicts(checks)
@@ -396,6 +402,7 @@ def main() -> int:
         generated_load(say, results, checks)
         checked_load(say, results, checks)
         results.bypass = host_bypass(say, checks)
+        results.guard = flooded(say, checks)
     except KeyboardInterrupt:
         print("\ninterrupted; namespaces and processes are removed", file=sys.stderr)
         return 130

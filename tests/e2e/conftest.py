@@ -14,6 +14,7 @@ TESTS = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(TESTS / "demo"))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "power"))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "config"))
+sys.path.insert(0, str(TESTS / "guard"))
 sys.path[:0] = [str(Path(__file__).resolve().parent), *(str(TESTS / name) for name in ("", "oracle"))]
 sys.path.append(str(TESTS / "live"))  # scrape.py
 
