@@ -9,6 +9,7 @@
 #include "gnb/control/control_lock.h"
 #include "gnb/control/n3_control.h"
 #include "gnb/control/numbers.h"
+#include "gnb/control/power_meter.h"
 #include "gnb/control/service_link.h"
 #include "gnb/control/wiring.h"
 #include "gnb/control/workers.h"
@@ -33,6 +34,7 @@ class Observer {
     const Numbers& numbers;
     const ServiceLink& service;
     const Phys& phys;
+    const PowerMeter& power;
   };
 
   explicit Observer(const Parts& parts) : parts_(parts) {}

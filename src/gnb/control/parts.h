@@ -13,6 +13,7 @@
 #include "gnb/control/numbers.h"
 #include "gnb/control/observer.h"
 #include "gnb/control/peer_table.h"
+#include "gnb/control/power_meter.h"
 #include "gnb/control/service_link.h"
 #include "gnb/control/taps.h"
 #include "gnb/control/uplinks.h"
@@ -49,7 +50,8 @@ struct Parts {
   Taps taps{config, control, workers, lines.secured_drbs()};
   ServiceLink service{config, workers, wiring};
   Phys phys;
-  Observer observer{{config, wiring.ports(), watch, store, workers, n3, cards, numbers, service, phys}};
+  PowerMeter power{config, workers};
+  Observer observer{{config, wiring.ports(), watch, store, workers, n3, cards, numbers, service, phys, power}};
 };
 
 }  // namespace splitplane::gnb

@@ -236,6 +236,7 @@ LoopPower Workers::power_of(WorkerRuntime& worker) const {
           .sysfs_root = config_.sysfs_root,
           .settings = worker.config.policy,
           .governor = worker.core_governor,
+          .governor_kind = config_.power ? config_.power->governor : governor::Kind::cpufreq,
           .power = worker.power,
           .stats = worker.stats(),
           .execute = [w = &worker](const std::function<void()>& command) { return w->execute(command); }};
