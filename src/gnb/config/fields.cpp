@@ -66,7 +66,7 @@ constexpr std::array<fields::Field, 16> kGnbRows{
     fields::by_hand<GnbConfig>("power", R"({"$ref": "#/$defs/power"})", {
         .help = "What measures the machine's power, what models it, and how frequencies are set",
         .special = "absent: no sensor and no model, and frequencies by cpufreq",
-        .more = "See [power.md](power.md#watts)."}),
+        .more = "See [power.md](power.md)."}),
 };
 constexpr std::array<fields::Field, 3> kEchoRows{
     fields::integer<&N3Config::echo, &EchoConfig::interval_s>("interval_s", 0, 3600, {
@@ -216,7 +216,7 @@ constexpr std::array<fields::Field, 6> kPowerRows{
         .help = "Power profile, by which watts are modelled beside what is measured", .special = "absent: nothing is modelled"}),
     fields::word<governor::kKindNames, &PowerConfig::governor>("governor", {
         .help = "How the frequencies of workers' cores are set, where their policy sets them",
-        .more = "See [power.md](power.md#governor)."}),
+        .more = "See [power.md](power.md)."}),
     fields::integer<&PowerConfig::uncore_mhz>("uncore_mhz", 100, 10'000, {
         .help = "Frequency at which the uncore of the workers' packages is held, on Intel's servers",
         .special = "absent: the hardware chooses"}),

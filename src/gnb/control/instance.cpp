@@ -46,7 +46,7 @@ Expected<void> Instance::build(bool fresh) {
   parts_.cards.begin(parts_.control.lock());
   if (auto started = parts_.taps.start_configured(); !started) return started;
   if (auto launched = parts_.workers.launch(); !launched) return launched;
-  if (auto started = parts_.power.start(); !started) return started;
+  if (auto started = parts_.power.start([this] { return parts_.workers.loop_times(); }); !started) return started;
   return parts_.phys.start(parts_.workers.with_phy());
 }
 

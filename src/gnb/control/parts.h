@@ -13,13 +13,13 @@
 #include "gnb/control/numbers.h"
 #include "gnb/control/observer.h"
 #include "gnb/control/peer_table.h"
-#include "gnb/control/power_meter.h"
 #include "gnb/control/service_link.h"
 #include "gnb/control/taps.h"
 #include "gnb/control/uplinks.h"
 #include "gnb/control/wiring.h"
 #include "gnb/control/workers.h"
 #include "gnb/phy/phys.h"
+#include "gnb/power/power_meter.h"
 #include "placement/decision/pins.h"
 #include "ran/bearer_store.h"
 #include "runtime/port_watch.h"
@@ -50,7 +50,7 @@ struct Parts {
   Taps taps{config, control, workers, lines.secured_drbs()};
   ServiceLink service{config, workers, wiring};
   Phys phys;
-  PowerMeter power{config, workers};
+  PowerMeter power{config};
   Observer observer{{config, wiring.ports(), watch, store, workers, n3, cards, numbers, service, phys, power}};
 };
 

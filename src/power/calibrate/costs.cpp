@@ -158,7 +158,7 @@ std::vector<Cost> costs_of_deep_states(const std::string& root, unsigned core) {
 Expected<std::vector<Cost>> measure_costs(const CostSettings& settings) {
   std::vector<Cost> costs;
   Expected<void> done;
-  // A thread of its own, whose core and timers nobody else has.
+  // A thread of its own, with a core and timers that the caller keeps.
   std::thread thread([&] {
     done = run_on(settings.core);
     if (!done) return;

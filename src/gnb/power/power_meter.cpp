@@ -1,27 +1,22 @@
-#include "gnb/control/power_meter.h"
+#include "gnb/power/power_meter.h"
 
-#include <rte_cpuflags.h>
 #include <rte_cycles.h>
 
 #include <set>
+#include <utility>
 
 #include "base/log.h"
 #include "power/sensor/topology.h"
 #include "runtime/instance_lock.h"
 
 namespace splitplane::gnb {
+
+using app::Meter;
+using app::MeterSettings;
+using app::MeterView;
+using app::PowerConfig;
+
 namespace {
-
-bool has_timed_pause() {
-  rte_cpu_intrinsics intrinsics{};
-  rte_cpu_get_intrinsics_support(&intrinsics);
-  return intrinsics.power_pause != 0;
-}
-
-// From a port: what another worker handed on was counted there.
-bool receives_from_ports(const WorkerRuntime& worker) {
-  return worker.rings.downlink == nullptr && worker.config.function != WorkerConfig::Function::kCopies;
-}
 
 void say(const MeterView& view) {
   for (const auto& refused : view.refused) log::info("power: not {}: {}", refused.source, refused.why);
@@ -35,7 +30,7 @@ void say(const MeterView& view) {
 
 }  // namespace
 
-Expected<void> PowerMeter::start() {
+Expected<void> PowerMeter::start(Meter::Look look) {
   if (!config_.power) return {};
   const PowerConfig& power = *config_.power;
   if (power.uncore_mhz) {
@@ -49,7 +44,7 @@ Expected<void> PowerMeter::start() {
   if (power.supply_watts)
     settings.supply = sensor::PowerSupply{.rated_watts = static_cast<double>(*power.supply_watts),
                                           .unmetered_watts = power.unmetered_watts};
-  auto meter = Meter::open(settings, [this] { return look(); });
+  auto meter = Meter::open(settings, std::move(look));
   if (!meter) return fail("power: {}", meter.error().message);
   meter_ = *std::move(meter);
   say(meter_->view());
@@ -59,13 +54,13 @@ Expected<void> PowerMeter::start() {
 
 Expected<void> PowerMeter::hold_uncore(unsigned mhz) {
   std::set<unsigned> packages;
-  for (const auto& worker : workers_.all()) {
-    const auto place = sensor::place_of(config_.sysfs_root, worker->config.core);
+  for (const auto& worker : config_.workers) {
+    const auto place = sensor::place_of(config_.sysfs_root, worker.core);
     if (!place) return fail("power.uncore_mhz: {}", place.error().message);
     packages.insert(place->package);
   }
   for (const unsigned package : packages) {
-    auto held = governor::Uncore::hold({.root = config_.sysfs_root, .loans = runtime_directory()}, package, mhz);
+    auto held = governor::Uncore::hold({.root = config_.sysfs_root, .loans = app::runtime_directory()}, package, mhz);
     if (!held) return fail("power.uncore_mhz: {}", held.error().message);
     uncore_.push_back(*std::move(held));
   }
@@ -80,22 +75,6 @@ void PowerMeter::stop() {
 std::optional<MeterView> PowerMeter::view() const {
   if (!meter_) return std::nullopt;
   return meter_->view();
-}
-
-std::vector<LoopTime> PowerMeter::look() const {
-  static const bool kTimedPause = has_timed_pause();
-  std::vector<LoopTime> all;
-  for (const auto& worker : workers_.all()) {
-    const datapath::WorkerStats& stats = worker->stats();
-    all.push_back({.core = worker->config.core,
-                   .timed_pause = kTimedPause,
-                   .busy = stats.busy_cycles.get(),
-                   .idle = stats.idle_cycles.get(),
-                   .paused = stats.paused_cycles.get(),
-                   .asleep = stats.asleep_cycles.get(),
-                   .packets = receives_from_ports(*worker) ? stats.received_total() : 0});
-  }
-  return all;
 }
 
 }  // namespace splitplane::gnb
