@@ -2,10 +2,13 @@
 // are null until rte_power_init() has found a driver; from 24.11 on they are functions and the header has another name.
 #pragma once
 
+#include <rte_lcore.h>
 #include <rte_version.h>
+#include <sched.h>
 
 #include <cerrno>
 #include <cstdint>
+#include <optional>
 
 #if RTE_VERSION >= RTE_VERSION_NUM(24, 11, 0, 0)
 #include <rte_power_cpufreq.h>
@@ -20,6 +23,22 @@ namespace splitplane::governor {
 #else
 #define SPLITPLANE_POWER_IS_NULL(function) ((function) == nullptr)
 #endif
+
+// The library's number of a core. Since "power: fix mapped lcore ID" it is that of an lcore, before that of the CPU:
+// the stable releases have it, as far as is known, from 22.11.7 and 23.11.3 on. Nothing: no lcore is on that CPU alone.
+inline std::optional<unsigned> pw_number_of(unsigned cpu) {
+  constexpr bool kByLcore =
+      RTE_VERSION >= RTE_VERSION_NUM(24, 11, 0, 0) ||
+      (RTE_VERSION >= RTE_VERSION_NUM(22, 11, 7, 0) && RTE_VERSION < RTE_VERSION_NUM(23, 0, 0, 0)) ||
+      (RTE_VERSION >= RTE_VERSION_NUM(23, 11, 3, 0) && RTE_VERSION < RTE_VERSION_NUM(24, 0, 0, 0));
+  if (!kByLcore) return cpu;
+  for (unsigned lcore = 0; lcore < RTE_MAX_LCORE; ++lcore) {
+    if (rte_lcore_is_enabled(lcore) == 0) continue;
+    const rte_cpuset_t set = rte_lcore_cpuset(lcore);
+    if (CPU_COUNT(&set) == 1 && CPU_ISSET(cpu, &set)) return lcore;
+  }
+  return std::nullopt;
+}
 
 // The number of frequencies, in kHz and the highest first; -ENOTSUP: the library has no driver.
 inline int pw_freqs(unsigned lcore, std::uint32_t* khz, std::uint32_t most) {

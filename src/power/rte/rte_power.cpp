@@ -23,7 +23,8 @@ std::vector<std::uint32_t> chosen(std::size_t count) {
 }  // namespace
 
 RtePowerCalls rte_power_calls() {
-  return {.init = [](unsigned core) -> Expected<void> {
+  return {.number_of = pw_number_of,
+          .init = [](unsigned core) -> Expected<void> {
             const auto environment = pw_environment();
             if (environment == PM_ENV_NOT_SET)
               return fail("rte_power knows no driver of this machine's frequencies (acpi-cpufreq, intel_pstate, cppc)");
@@ -46,10 +47,13 @@ Expected<Frequencies> RtePower::begin() {
     if (const auto stored = loan_->remember(fmt::format("{}/{}", cpufreq, file)); !stored)
       return tl::unexpected(stored.error());
   }
-  if (const auto begun = calls_.init(settings_.core); !begun) return tl::unexpected(begun.error());
+  const auto number = calls_.number_of(settings_.core);
+  if (!number) return fail("rte_power knows cores by lcores, and none runs on core {} alone", settings_.core);
+  number_ = *number;
+  if (const auto begun = calls_.init(number_); !begun) return tl::unexpected(begun.error());
   began_ = true;
   std::array<std::uint32_t, kMostFrequencies> list{};
-  const int count = calls_.freqs(settings_.core, list.data(), kMostFrequencies);
+  const int count = calls_.freqs(number_, list.data(), kMostFrequencies);
   if (count < 2 || count > static_cast<int>(kMostFrequencies))
     return fail("rte_power has {} frequencies of core {}", count, settings_.core);
   Frequencies frequencies{.driver = "rte_power"};
@@ -67,12 +71,12 @@ Expected<Frequencies> RtePower::begin() {
 }
 
 bool RtePower::set(unsigned /*before*/, unsigned p_state) {
-  const int result = calls_.set_freq(settings_.core, index_[p_state]);
+  const int result = calls_.set_freq(number_, index_[p_state]);
   return result == 0 || result == 1;
 }
 
 std::size_t RtePower::give_back() {
-  if (began_) calls_.exit(settings_.core);
+  if (began_) calls_.exit(number_);
   began_ = false;
   index_.clear();
   const std::size_t left = loan_ ? loan_->give_back().size() : 0;

@@ -13,8 +13,9 @@
 
 namespace splitplane::governor {
 
-// The library's calls, which a test replaces. A core's number is that of its CPU.
+// The library's calls, which a test replaces. All but the first get the library's number of a core.
 struct RtePowerCalls {
+  std::function<std::optional<unsigned>(unsigned cpu)> number_of;
   std::function<Expected<void>(unsigned core)> init;  // error: what the library lacks
   std::function<void(unsigned core)> exit;
   std::function<int(unsigned core, std::uint32_t* khz, std::uint32_t most)> freqs;  // as pw_freqs()
@@ -34,6 +35,7 @@ class RtePower : public Backend {
   GovernorSettings settings_;
   RtePowerCalls calls_;
   bool began_ = false;
+  unsigned number_ = 0;
   std::vector<std::uint32_t> index_;  // of each P-state in the library's list
   std::optional<Loan> loan_;
 };

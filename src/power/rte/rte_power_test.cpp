@@ -22,9 +22,12 @@ struct FakeLibrary {
   int set_result = 1;
   std::vector<std::uint32_t> set = {};
   int exits = 0;
+  bool on_lcore = true;
 
   RtePowerCalls calls() {
-    return {.init = [this](unsigned) -> Expected<void> {
+    return {.number_of = [this](unsigned cpu) { return on_lcore ? std::optional(cpu + 100) : std::nullopt; },
+            .init = [this](unsigned number) -> Expected<void> {
+              EXPECT_EQ(number, 103U);
               if (!init_fails.empty()) return fail("{}", init_fails);
               core.set("cpufreq/scaling_governor", "userspace");
               return {};
@@ -36,7 +39,8 @@ struct FakeLibrary {
                   return static_cast<int>(khz.size());
                 },
             .set_freq =
-                [this](unsigned, std::uint32_t index) {
+                [this](unsigned number, std::uint32_t index) {
+                  EXPECT_EQ(number, 103U);
                   set.push_back(index);
                   return set_result;
                 }};
@@ -99,6 +103,7 @@ TEST(RtePower, odd_lists_and_refusals_leave_all_as_it_was) {
     return governor.why_not();
   };
   EXPECT_THAT(why_not([](FakeLibrary& l) { l.init_fails = "no driver"; }), HasSubstr("no driver"));
+  EXPECT_THAT(why_not([](FakeLibrary& l) { l.on_lcore = false; }), HasSubstr("none runs on core 3 alone"));
   EXPECT_THAT(why_not([](FakeLibrary& l) { l.khz = {}; }), HasSubstr("has 0 frequencies of core 3"));
   EXPECT_THAT(why_not([](FakeLibrary& l) { l.khz = {5, 5}; }), HasSubstr("do not fall"));
   EXPECT_THAT(why_not([](FakeLibrary& l) { l.khz = {5, 0}; }), HasSubstr("do not fall"));
@@ -135,7 +140,7 @@ TEST(RtePower, the_library_itself_never_calls_a_null_pointer) {
   GovernorSettings settings = core.settings();
   settings.kind = Kind::rte_power;
   settings.rte_power = make_rte_power;
-  EXPECT_THAT(Governor(settings).why_not(), HasSubstr("rte_power knows no driver"));
+  EXPECT_THAT(Governor(settings).why_not(), HasSubstr("rte_power knows"));
   EXPECT_EQ(core.get("cpufreq/scaling_governor"), "schedutil");
 }
 
