@@ -1,5 +1,7 @@
 #include "observe/metrics.h"
 
+#include <cmath>
+#include <concepts>
 #include <functional>
 #include <span>
 
@@ -10,7 +12,19 @@ namespace {
 
 using Type = MetricInfo::Type;
 using Values = std::vector<std::string>;  // of the labels, in their order
-using Emit = std::function<void(const Values&, std::uint64_t)>;
+
+// The value of a sample: a whole number, or one with a fraction.
+class Sample {
+ public:
+  template <std::integral T>
+  Sample(T value) : text_(fmt::format("{}", value)) {}
+  Sample(double value) : text_(std::isnan(value) ? "NaN" : fmt::format("{:.9g}", value)) {}
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+using Emit = std::function<void(const Values&, const Sample&)>;
 
 struct Family {
   MetricInfo info;
@@ -323,6 +337,67 @@ void add_journal(std::vector<Family>& list) {
     add(counter("journal_", row, {}), [&row](const BearerJournalView& v) { return v.*row.field; });
 }
 
+// Absent: the configuration has no section power, or what it asks for measures or models nothing. What was not read now
+// has no sample; what a profile does not know is NaN.
+void add_power(std::vector<Family>& list) {
+  struct Row {
+    const char *name, *unit, *help;
+    Type type;
+    double Measured::* field;
+  };
+  static constexpr std::array<Row, 3> kRows{
+      {{"splitplane_power_watts", "watts", "measured: mean of the last 20 s", Type::kGauge, &Measured::mean_watts},
+       {"splitplane_power_joules", "joules", "measured, since the start", Type::kCounter, &Measured::joules},
+       {"splitplane_power_packet_joules", "joules",
+        "measured: of one packet that the workers received from ports, in the last second", Type::kGauge,
+        &Measured::packet_joules}}};
+  for (const Row& row : kRows) {
+    list.push_back({{row.name, row.type, row.unit, row.help, {"source", "scope", "name"}},
+                    [&row](const Scrape& s, const Emit& emit) {
+                      if (!s.all.meter) return;
+                      for (const Measured& m : s.all.meter->measured) {
+                        if (std::isfinite(m.watts) && std::isfinite(m.*row.field))
+                          emit({s.all.meter->source, m.scope, m.name}, m.*row.field);
+                      }
+                    }});
+  }
+  list.push_back({{"splitplane_power_sensor_errors", Type::kCounter, "", "readings that failed", {"source"}},
+                  [](const Scrape& s, const Emit& emit) {
+                    if (s.all.meter && !s.all.meter->source.empty()) emit({s.all.meter->source}, s.all.meter->errors);
+                  }});
+  list.push_back({{"splitplane_estimated_wall_watts",
+                   Type::kGauge,
+                   "watts",
+                   "what is measured and supply_watts' efficiency make of the power at the wall",
+                   {"source"}},
+                  [](const Scrape& s, const Emit& emit) {
+                    if (s.all.meter && std::isfinite(s.all.meter->wall_watts))
+                      emit({s.all.meter->source}, s.all.meter->wall_watts);
+                  }});
+  list.push_back({{"splitplane_modelled_power_watts",
+                   Type::kGauge,
+                   "watts",
+                   "modelled and not measured, by the time of the workers in each state: estimate, and ends of the "
+                   "band of its assumptions",
+                   {"profile", "edge"}},
+                  [](const Scrape& s, const Emit& emit) {
+                    if (!s.all.meter || s.all.meter->profile.empty()) return;
+                    const auto& [watts, low, high, why] = s.all.meter->modelled;
+                    emit({s.all.meter->profile, "estimate"}, watts);
+                    emit({s.all.meter->profile, "low"}, low);
+                    emit({s.all.meter->profile, "high"}, high);
+                  }});
+  list.push_back({{"splitplane_modelled_packet_joules",
+                   Type::kGauge,
+                   "joules",
+                   "modelled and not measured: of one packet that the workers received from ports",
+                   {"profile"}},
+                  [](const Scrape& s, const Emit& emit) {
+                    if (s.all.meter && !s.all.meter->profile.empty())
+                      emit({s.all.meter->profile}, s.all.meter->modelled_packet_joules);
+                  }});
+}
+
 void add_bearers(std::vector<Family>& list) {
   for (const auto& row : kBearerCounters) {
     MetricInfo info = counter("bearer_", row, {"bearer", "direction"});
@@ -354,6 +429,7 @@ const std::vector<Family>& families() {
     add_buffering(made);
     add_phys(made);
     add_journal(made);
+    add_power(made);
     add_bearers(made);
     return made;
   }();
@@ -373,7 +449,7 @@ void add_head(const MetricInfo& info, MetricFormat format, std::string& out) {
   out += fmt::format("# HELP {} {}\n", name, info.help);
 }
 
-void add_sample(const MetricInfo& info, const std::string& name, const Values& values, std::uint64_t value,
+void add_sample(const MetricInfo& info, const std::string& name, const Values& values, const Sample& value,
                 std::string& out) {
   out += name;
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -386,7 +462,7 @@ void add_sample(const MetricInfo& info, const std::string& name, const Values& v
     }
     out += '"';
   }
-  out += fmt::format("{} {}\n", values.empty() ? "" : "}", value);
+  out += fmt::format("{} {}\n", values.empty() ? "" : "}", value.text());
 }
 
 void add_values(std::string_view title, std::span<const std::string_view> names,
@@ -424,7 +500,7 @@ std::string render_metrics(const Scrape& scrape, MetricFormat format) {
     add_head(family.info, format, out);
     const std::string name = family.info.sample_name();
     family.samples(
-        scrape, [&](const Values& values, std::uint64_t value) { add_sample(family.info, name, values, value, out); });
+        scrape, [&](const Values& values, const Sample& value) { add_sample(family.info, name, values, value, out); });
   }
   for (const MetricSamples& family : scrape.more) {
     add_head(family.info, format, out);

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <set>
 
 namespace splitplane::app {
@@ -60,6 +61,30 @@ TEST(Metrics, bearers_are_left_out_unless_asked_for) {
   scrape.with_bearers = true;
   EXPECT_THAT(render_metrics(scrape, MetricFormat::kText),
               HasSubstr("splitplane_bearer_held_packets{bearer=\"0x04000001\",direction=\"uplink\"} 3\n"));
+}
+
+TEST(Metrics, watts_are_measured_or_modelled_under_different_names) {
+  Scrape scrape = two_workers();
+  EXPECT_THAT(render_metrics(scrape, MetricFormat::kText), Not(HasSubstr("splitplane_power_watts{")));
+  MeterView& meter = scrape.all.meter.emplace();
+  meter.source = "rapl";
+  meter.measured = {{.scope = "package", .name = "package-0", .watts = 81.5, .mean_watts = 80.25, .joules = 12.5}};
+  meter.measured[0].packet_joules = std::nan("");
+  meter.measured.push_back({.scope = "package", .name = "package-1", .watts = std::nan(""), .mean_watts = 3});
+  std::string text = render_metrics(scrape, MetricFormat::kOpenMetrics);
+  EXPECT_THAT(text, HasSubstr("splitplane_power_watts{source=\"rapl\",scope=\"package\",name=\"package-0\"} 80.25\n"));
+  EXPECT_THAT(text,
+              HasSubstr("splitplane_power_joules_total{source=\"rapl\",scope=\"package\",name=\"package-0\"} 12.5\n"));
+  EXPECT_THAT(text, Not(HasSubstr("splitplane_power_packet_joules{"))) << "no packet came";
+  EXPECT_THAT(text, Not(HasSubstr("package-1\"} 3"))) << "what is not read now is not told";
+  EXPECT_THAT(text, Not(HasSubstr("splitplane_modelled_power_watts{")));
+  meter.profile = "small";
+  meter.modelled = {.watts = 90, .low = 80, .high = 120};
+  EXPECT_THAT(render_metrics(scrape, MetricFormat::kText),
+              HasSubstr("splitplane_modelled_power_watts{profile=\"small\",edge=\"high\"} 120\n"));
+  meter.modelled = {};
+  EXPECT_THAT(render_metrics(scrape, MetricFormat::kText),
+              HasSubstr("splitplane_modelled_power_watts{profile=\"small\",edge=\"estimate\"} NaN\n"));
 }
 
 TEST(Metrics, the_page_names_every_metric_stage_and_reason) {

@@ -21,6 +21,7 @@
 #include "n3/path.h"
 #include "phy/link/phy_link.h"
 #include "placement/decision/view.h"
+#include "power/meter/meter.h"
 #include "power/settings.h"
 #include "ran/bearer_view.h"
 
@@ -165,6 +166,7 @@ struct Observation {
   std::vector<PhyObservation> phys;
   log::Unwritten log;
   std::optional<BearerJournalView> journal;
+  std::optional<MeterView> meter;
 };
 
 // Reads the counters one by one. The result is exact if the worker stands still or makes it itself.

@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "power/kind_facts.h"
+#include "power/rte/rte_power.h"
 #include "runtime/instance_lock.h"
 #include "runtime/power_view.h"
 
@@ -31,8 +32,13 @@ void bound_wake_up(governor::Governor& governor, const power::Settings& settings
 void LoopPower::prepare(const power::Settings& wanted) const {
   if (!power::sets_frequencies(wanted.kind)) return;
   if (!governor) {
-    governor = std::make_unique<governor::Governor>(governor::GovernorSettings{
-        .root = sysfs_root, .loans = runtime_directory(), .core = core, .ticks_per_us = rte_get_tsc_hz() / 1'000'000});
+    governor =
+        std::make_unique<governor::Governor>(governor::GovernorSettings{.root = sysfs_root,
+                                                                        .loans = runtime_directory(),
+                                                                        .core = core,
+                                                                        .ticks_per_us = rte_get_tsc_hz() / 1'000'000,
+                                                                        .kind = governor_kind,
+                                                                        .rte_power = governor::make_rte_power});
     if (governor->p_states() > 1) {
       log::info("worker {}: sets the frequency of core {}: {} P-states of {}", name, core, governor->p_states(),
                 governor->driver());

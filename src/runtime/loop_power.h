@@ -21,6 +21,7 @@ struct LoopPower {
   const std::string& sysfs_root;
   power::Settings& settings;  // in force
   std::unique_ptr<governor::Governor>& governor;
+  governor::Kind governor_kind = governor::Kind::cpufreq;
   datapath::WorkerPower& power;
   const datapath::WorkerStats& stats;
   std::function<bool(std::function<void()>)> execute;  // on the loop's thread; false: the loop does not answer

@@ -31,9 +31,14 @@ power::Settings read_settings(Params& params) {
 
 }  // namespace
 
-MethodRegistry::Handler power_show(std::function<Expected<Json>()> show) {
-  return without_params(
-      [show = std::move(show)] { return show().map([](Json rows) { return Json{{"workers", std::move(rows)}}; }); });
+MethodRegistry::Handler power_show(std::function<Expected<Json>()> show, std::function<Json()> meter) {
+  return without_params([show = std::move(show), meter = std::move(meter)] {
+    return show().map([&](Json rows) {
+      Json answer{{"workers", std::move(rows)}};
+      if (meter) answer["meter"] = meter();
+      return answer;
+    });
+  });
 }
 
 MethodRegistry::Handler power_set(SetPower set) {

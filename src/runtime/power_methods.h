@@ -9,8 +9,10 @@
 
 namespace splitplane::app {
 
-// A row for each worker: settings, state, where its time went.
-[[nodiscard]] MethodRegistry::Handler power_show(std::function<Expected<Json>()> show);
+// A row for each worker: settings, state, where its time went. `meter`: what measures and models the machine's power,
+// or null; empty: this program has none.
+[[nodiscard]] MethodRegistry::Handler power_show(std::function<Expected<Json>()> show,
+                                                 std::function<Json()> meter = {});
 
 // The worker begins anew with this policy, between two rounds. The params are the keys of a worker's policy in the
 // configuration.

@@ -101,6 +101,15 @@ WRONG_VALUES = edits(
     ("    buffers: 1023", "    >>buffers: 1", "taps[0].buffers", "is 1; allowed: an integer from 127"),
     ("bearer: 0xfc000001", ">>bearer: 0", "taps[1].bearer", "is 0; allowed: an integer from 1"),
     ("    max_mb: 100\n    files: 4", "    >>files: 4", "taps[0].files", "a file has no limit; allowed: together with max_mb"),
+    # power
+    ("sensor: rapl", ">>sensor: watts", "power.sensor", "'watts' is unknown; allowed: none, auto, acpi, ipmi, rapl, amd_energy, file:PATH"),
+    ("sensor: rapl", '>>sensor: "file:"', "power.sensor", "'file:' is unknown; allowed: none, auto"),
+    ("sensor: rapl", ">>sensor: 5", "power.sensor", "is 5 (no text unless quoted)"),
+    ("profile: config/power/ssp2022.yaml", ">>profile: [a]", "power.profile", "is a list; allowed: the path of a power profile"),
+    ("governor: epp", ">>governor: schedutil", "power.governor", "'schedutil' is unknown; allowed: none, cpufreq, rte_power, epp, uclamp"),
+    ("uncore_mhz: 1500", ">>uncore_mhz: 1.5", "power.uncore_mhz", "is 1.5; allowed: an integer from 100 to 10000"),
+    ("supply_watts: 920, unmetered_watts: 11.5", ">>unmetered_watts: 11.5", "power.unmetered_watts", "stands without supply_watts; allowed: with supply_watts"),
+    ("unmetered_watts: 11.5", ">>unmetered_watts: -1", "power.unmetered_watts", "is -1; allowed: a number from 0 to 10000"),
     # texts with a form
     ("file_prefix: corpus", ">>file_prefix: ../x", "file_prefix", "'../x' is no name"),
     ("file_prefix: corpus", ">>file_prefix: " + 33 * "x", "file_prefix", "is no name; allowed: 1 to 32 letters"),

@@ -90,6 +90,7 @@ def test_a_key_of_the_schema_is_known_to_the_check(splitplane, tmp_path):
         ),
         f"{SMALL}taps: [{{x: 1}}]\n": set(defs["tap"]["properties"]),
         f"{SMALL}cards: {{c: {{x: 1}}}}\n": set(defs["card_link"]["properties"]),
+        f"{SMALL}power: {{x: 1}}\n": set(defs["power"]["properties"]),
         f"{SMALL}placement: {{x: 1}}\n": set(defs["placement"]["properties"]),
         f"{SMALL}placement: {{pin: [{{x: 1}}]}}\n": set(defs["pin"]["properties"]),
         "ports: {p: {device: net_null0}}\nue: {x: 1}\n": set(defs["ue"]["properties"]),

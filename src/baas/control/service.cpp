@@ -205,6 +205,7 @@ LoopPower BufferingService::power_of(Loop& loop) const {
           .sysfs_root = config_.sysfs_root,
           .settings = loop.policy,
           .governor = loop.governor,
+          .governor_kind = config_.power ? config_.power->governor : governor::Kind::cpufreq,
           .power = loop.power,
           .stats = loop.stats,
           .execute = [&loop](const std::function<void()>& command) { return loop.execute(command); }};

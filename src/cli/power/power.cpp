@@ -1,5 +1,6 @@
 #include "cli/power/power.h"
 
+#include "cli/power/calibrate.h"
 #include "cli/power/control.h"
 #include "cli/power/replay.h"
 
@@ -12,6 +13,7 @@ void add_power(CLI::App& app, std::function<int(CliOutput&)>& action) {
       "Example:\n  splitplane power status config/demo.yaml\n"
       "  splitplane power replay --arrivals poisson --rate 10000 --policy all");
   add_power_control(*power, action);
+  add_power_calibrate(*power, action);
   add_power_replay(*power, action);
 }
 

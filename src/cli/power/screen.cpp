@@ -77,6 +77,81 @@ std::string policy_text(const Json& policy) {
   return text;
 }
 
+namespace {
+
+std::string watts_text(const Json& watts) {
+  return watts.is_null() ? "not known" : fmt::format("{:.1f} W", watts.get<double>());
+}
+
+std::string joules_text(const Json& joules) {
+  return joules.is_null() ? "" : fmt::format(", {:.3g} J a packet", joules.get<double>());
+}
+
+std::string word_of(const Json& object, const char* key, std::size_t limit = 200) {
+  return printable(object.at(key).get<std::string>(), limit);
+}
+
+std::string modelled_text(const Json& modelled) {
+  if (modelled.is_null()) return "  modelled: nothing, as there is no profile\n";
+  std::string text = fmt::format("  modelled: {}", watts_text(modelled.at("watts")));
+  if (modelled.at("watts").is_null()) {
+    text += fmt::format(": {}", word_of(modelled, "why_not"));
+  } else {
+    text += fmt::format(", {} to {} by its assumptions{}", watts_text(modelled.at("low")),
+                        watts_text(modelled.at("high")), joules_text(modelled.at("packet_joules")));
+  }
+  return text + fmt::format("\n    profile {}, of the {}: {}\n", word_of(modelled, "profile"),
+                            word_of(modelled, "scope"), word_of(modelled, "citation", 400));
+}
+
+std::string core_text(const Json& core) {
+  std::vector<std::string> parts;
+  if (!core.at("mhz").is_null())
+    parts.push_back(fmt::format("{:.0f} MHz by {}", core.at("mhz").get<double>(), word_of(core, "mhz_by")));
+  if (core.contains("residency")) {
+    for (const auto& [state, share] : core.at("residency").items()) {
+      if (share.get<double>() > 0) parts.push_back(fmt::format("{} {}", state, percent(share)));
+    }
+  }
+  for (const auto& state : core.at("idle_states")) {
+    if (state.at("usage") != 0)
+      parts.push_back(fmt::format("{} {} us in {} times, {} too short, {} too shallow", word_of(state, "name"),
+                                  state.at("time_us").dump(), state.at("usage").dump(), state.at("above").dump(),
+                                  state.at("below").dump()));
+  }
+  std::string text = fmt::format("  core {} of package {}{}: {}\n", core.at("core").dump(), core.at("package").dump(),
+                                 core.at("second_thread").get<bool>() ? ", second thread" : "",
+                                 parts.empty() ? "nothing is known yet" : fmt::format("{}", fmt::join(parts, "; ")));
+  if (core.contains("why_not")) {
+    for (const auto& [what, why] : core.at("why_not").items())
+      text += fmt::format("    {} not known: {}\n", what, printable(why.get<std::string>(), 300));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string render_meter(const Json& meter) {
+  if (meter.is_null())
+    return "\npower: neither measured nor modelled; the section power of the configuration asks for it\n";
+  std::string text = "\npower:\n";
+  const std::string source = word_of(meter, "source");
+  text += fmt::format("  measured: {}\n", source.empty() ? "nothing, as there is no sensor" : "by " + source);
+  for (const auto& [name, why] : meter.at("refused").items())
+    text += fmt::format("    not {}: {}\n", name, printable(why.get<std::string>(), 300));
+  if (const std::string error = word_of(meter, "error", 300); !error.empty())
+    text += fmt::format("    the last reading failed: {} ({} so far)\n", error, meter.at("errors").dump());
+  for (const auto& each : meter.at("measured"))
+    text += fmt::format("    {} ({}): {} now, {} over 20 s{}\n", word_of(each, "name"), word_of(each, "scope"),
+                        watts_text(each.at("watts")), watts_text(each.at("mean_watts")),
+                        joules_text(each.at("packet_joules")));
+  if (!meter.at("wall_watts").is_null())
+    text += fmt::format("    at the wall by the power supply's efficiency: {}\n", watts_text(meter.at("wall_watts")));
+  text += modelled_text(meter.at("modelled"));
+  for (const auto& core : meter.at("cores")) text += core_text(core);
+  return text;
+}
+
 std::string render_power(const Json& answer) {
   Table table({"worker", "core", "policy", "busy", "polling", "paused", "asleep", "cpu", "sleeps", "ended early"});
   std::string below;
@@ -93,6 +168,7 @@ std::string render_power(const Json& answer) {
       below += fmt::format("  {}: {}\n", printable(key, 40),
                            value.is_number() ? fmt::format("{:.6g}", value.get<double>()) : value.dump());
   }
+  if (answer.contains("meter")) below += render_meter(answer.at("meter"));
   return table.to_string() + below;
 }
 

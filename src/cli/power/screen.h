@@ -13,6 +13,8 @@ namespace splitplane::app {
 void add_shares(Json& now, const Json& before);
 // An answer with shares.
 [[nodiscard]] std::string render_power(const Json& answer);
+// The member `meter` of an answer: what measures and models the machine's power, or null.
+[[nodiscard]] std::string render_meter(const Json& meter);
 // "budget, latency_us 20, spin_us 2, ..."
 [[nodiscard]] std::string policy_text(const Json& policy);
 

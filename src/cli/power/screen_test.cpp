@@ -4,10 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "power/meter/meter.h"
+
 namespace splitplane::app {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 Json answer_with(std::uint64_t busy, std::uint64_t idle, std::uint64_t paused, std::uint64_t asleep) {
   return {{"workers",
@@ -67,6 +70,38 @@ TEST(PowerScreen, a_frequency_says_where_it_is_or_why_it_stays) {
   EXPECT_THAT(render_power(now), HasSubstr("2401 MHz (turbo)"));
   governor = {{"p_states", 1}, {"reason", "no cpufreq"}};
   EXPECT_THAT(render_power(now), HasSubstr("frequency: stays as it is: no cpufreq\n"));
+}
+
+TEST(PowerScreen, a_meter_says_what_is_measured_what_is_modelled_and_what_is_not_known) {
+  Json answer = answer_with(1, 0, 0, 0);
+  add_shares(answer, nullptr);
+  EXPECT_THAT(render_power(answer), Not(HasSubstr("measured")));
+  answer["meter"] = nullptr;
+  EXPECT_THAT(render_power(answer), HasSubstr("power: neither measured nor modelled"));
+  MeterView view{.source = "rapl", .refused = {{"acpi", "no chip"}}};
+  view.measured = {{.scope = "package", .name = "package-0", .watts = 81.26, .mean_watts = 80, .packet_joules = 0.002}};
+  view.profile = "small";
+  view.profile_scope = "system";
+  view.citation = "a test";
+  view.modelled = {.watts = 90, .low = 80, .high = 120};
+  view.cores = {
+      {.core = 3, .facts = {.mhz = 2000, .package = 1}, .frequency_by = "APERF/MPERF", .idle_error = "none here"}};
+  view.cores[0].residency = power::model::Residency{.running = {{2000, 0.25, 0}}, .c1 = 0.75};
+  answer["meter"] = to_json(view);
+  std::string text = render_power(answer);
+  EXPECT_THAT(text, HasSubstr("measured: by rapl\n    not acpi: no chip\n"));
+  EXPECT_THAT(text, HasSubstr("package-0 (package): 81.3 W now, 80.0 W over 20 s, 0.002 J a packet\n"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("modelled: 90.0 W, 80.0 W to 120.0 W by its assumptions\n    profile small, of the system: a test\n"));
+  EXPECT_THAT(text, HasSubstr("core 3 of package 1: 2000 MHz by APERF/MPERF; active 25.0%; c1 75.0%\n"));
+  EXPECT_THAT(text, HasSubstr("idle not known: none here"));
+  view.modelled = {.why = "800 MHz; the profile is of 1000 to 3000"};
+  view.error = "gone";
+  answer["meter"] = to_json(view);
+  text = render_power(answer);
+  EXPECT_THAT(text, HasSubstr("modelled: not known: 800 MHz; the profile is of 1000 to 3000"));
+  EXPECT_THAT(text, HasSubstr("the last reading failed: gone"));
 }
 
 TEST(PowerScreen, the_list_of_kinds_has_every_setting_with_its_default) {

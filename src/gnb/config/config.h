@@ -11,6 +11,7 @@
 #include "gnb/datapath/feature_set.h"
 #include "placement/decision/pins.h"
 #include "placement/decision/settings.h"
+#include "power/governor/backend.h"
 #include "power/settings.h"
 #include "ran/bearer_group.h"
 #include "ran/session_config.h"
@@ -100,6 +101,16 @@ struct BaasConfig {
   std::optional<MetricsConfig> metrics;  // of the service itself
 };
 
+// The section `power`: what measures the machine's power, what models it, and how frequencies are set.
+struct PowerConfig {
+  std::string sensor = "none";  // a word of power/sensor/choose.h
+  std::string profile;          // path of a power profile; empty: nothing is modelled
+  governor::Kind governor = governor::Kind::cpufreq;
+  std::optional<unsigned> uncore_mhz;    // absent: the hardware chooses
+  std::optional<unsigned> supply_watts;  // rated, of the power supply; absent: no estimate at the wall
+  double unmetered_watts = 0;            // of what the sensor does not see, for that estimate
+};
+
 // An entry of the section `cards` of a `splitplane run` file: a card in front of some of its ports.
 struct CardLinkConfig {
   std::string name;
@@ -127,6 +138,7 @@ struct GnbConfig : ProgramConfig {
   placement::Settings placement;         // which bearers live on them
   std::vector<placement::PinList> pins;  // beside what `placement` decides
   std::optional<BaasConfig> baas;
+  std::optional<PowerConfig> power;  // absent: no sensor, no model
 };
 
 // "splitplane-baas": the name of the buffering service of this instance, in its lock and its control socket.

@@ -24,7 +24,7 @@ constexpr std::string_view kPort = "the name of a port";
 
 // clang-format off
 // Keys that the file of every program has stand in runtime/config/fields.cpp, those of a bearer in ran/bearer_fields.cpp.
-constexpr std::array<fields::Field, 15> kGnbRows{
+constexpr std::array<fields::Field, 16> kGnbRows{
     fields::by_hand<GnbConfig>("journal", R"({"type": "string", "maxLength": 200, "pattern": "^(none|/.*[^/])$"})", {
         .help = "Journal of bearers and their numbers, which survive a restart: a path from / on, or none",
         .special = "absent: `/var/lib/splitplane/<file_prefix>.journal` for root, else `~/.local/state/splitplane/<file_prefix>.journal`",
@@ -63,6 +63,10 @@ constexpr std::array<fields::Field, 15> kGnbRows{
     fields::by_hand<GnbConfig>("placement", R"({"$ref": "#/$defs/placement"})", {
         .help = "Which bearers live on cards", .special = "absent: each bearer where its key card says",
         .more = "See [placement.md](placement.md)."}),
+    fields::by_hand<GnbConfig>("power", R"({"$ref": "#/$defs/power"})", {
+        .help = "What measures the machine's power, what models it, and how frequencies are set",
+        .special = "absent: no sensor and no model, and frequencies by cpufreq",
+        .more = "See [power.md](power.md)."}),
 };
 constexpr std::array<fields::Field, 3> kEchoRows{
     fields::integer<&N3Config::echo, &EchoConfig::interval_s>("interval_s", 0, 3600, {
@@ -203,6 +207,25 @@ constexpr std::array<fields::Field, 5> kBaasRows{
         .help = "OpenMetrics of the service over HTTP at /metrics", .special = "absent: none",
         .more = "Another address or port than the gNB's."}),
 };
+constexpr std::array<fields::Field, 6> kPowerRows{
+    fields::by_hand<PowerConfig>("sensor", R"({"type": "string", "pattern": "^(none|auto|acpi|ipmi|rapl|amd_energy|file:.+|command:.+)$", "default": "none"})", {
+        .help = "What measures power: none, auto, acpi, ipmi, rapl, amd_energy, file:PATH or command:COMMAND",
+        .special = "auto: the first of acpi, ipmi, rapl and amd_energy that can be read, or none",
+        .more = "Any other that cannot be read stops the start."}),
+    fields::text<&PowerConfig::profile>("profile", "the path of a power profile", {
+        .help = "Power profile, by which watts are modelled beside what is measured", .special = "absent: nothing is modelled"}),
+    fields::word<governor::kKindNames, &PowerConfig::governor>("governor", {
+        .help = "How the frequencies of workers' cores are set, where their policy sets them",
+        .more = "See [power.md](power.md)."}),
+    fields::integer<&PowerConfig::uncore_mhz>("uncore_mhz", 100, 10'000, {
+        .help = "Frequency at which the uncore of the workers' packages is held, on Intel's servers",
+        .special = "absent: the hardware chooses"}),
+    fields::integer<&PowerConfig::supply_watts>("supply_watts", 10, 100'000, {
+        .help = "Rated watts of the power supply, for an estimate at the wall by the efficiency of paper PWR's",
+        .special = "absent: no estimate"}),
+    fields::number<&PowerConfig::unmetered_watts>("unmetered_watts", 0, 10'000, {
+        .help = "What the sensor does not see, such as memory, for that estimate"}),
+};
 using Consolidation = placement::ConsolidationSettings;
 constexpr auto kConsolidation = &placement::Settings::consolidation;
 constexpr std::array<fields::Field, 14> kPlacementRows{
@@ -282,6 +305,7 @@ constexpr fields::Fields<PhyConfig> kPhyFields(kPhyRows);
 constexpr fields::Fields<ran::BearerGroup> kGroupFields(kGroupRows);
 constexpr fields::Fields<CardLinkConfig> kCardLinkFields(kCardLinkRows);
 constexpr fields::Fields<BaasConfig> kBaasFields(kBaasRows);
+constexpr fields::Fields<PowerConfig> kPowerFields(kPowerRows);
 constexpr fields::Fields<placement::Settings> kPlacementFields(kPlacementRows);
 constexpr fields::Fields<placement::PinList> kPinFields(kPinRows);
 
@@ -311,6 +335,9 @@ fields::Fields<CardLinkConfig> card_link_fields() {
 fields::Fields<BaasConfig> baas_fields() {
   return kBaasFields;
 }
+fields::Fields<PowerConfig> power_fields() {
+  return kPowerFields;
+}
 fields::Fields<placement::Settings> placement_fields() {
   return kPlacementFields;
 }
@@ -331,6 +358,7 @@ std::vector<fields::Section> gnb_sections() {
        fields::keys_of(ran::session_bearer_fields()) + fields::keys_of(ran::bearer_fields(ran::kOfDrb)), "n3_reorder"},
       {"card_link", fields::keys_of(kCardLinkFields)},
       {"baas", fields::keys_of(kBaasFields)},
+      {"power", fields::keys_of(kPowerFields)},
       {"placement", fields::keys_of(kPlacementFields)},
       {"pin", fields::keys_of(kPinFields)},
       {"tap", fields::keys_of(tap::settings_fields())}};

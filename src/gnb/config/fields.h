@@ -22,6 +22,7 @@ inline constexpr std::array<std::string_view, 4> kFunctionNames{"gnb", "l2fwd", 
 [[nodiscard]] fields::Fields<ran::BearerGroup> group_fields();  // beside those of the group's first bearer
 [[nodiscard]] fields::Fields<CardLinkConfig> card_link_fields();
 [[nodiscard]] fields::Fields<BaasConfig> baas_fields();
+[[nodiscard]] fields::Fields<PowerConfig> power_fields();
 [[nodiscard]] fields::Fields<placement::Settings> placement_fields();
 [[nodiscard]] fields::Fields<placement::PinList> pin_fields();
 

@@ -9,6 +9,7 @@
 #include "config/yaml_fields.h"
 #include "gnb/config/check.h"
 #include "gnb/config/fields.h"
+#include "power/sensor/choose.h"
 #include "ran/bearer_fields.h"
 #include "ran/session_fields.h"
 #include "runtime/config/loop_fields.h"
@@ -165,6 +166,20 @@ BaasConfig read_baas(const YamlValue& value) {
   return baas;
 }
 
+PowerConfig read_power(const YamlValue& value) {
+  const YamlMap map = value.map(power_fields().names());
+  PowerConfig power;
+  read_fields(map, power_fields(), power);
+  if (const auto v = map.find("sensor")) {
+    power.sensor = v->text(std::string(sensor::kSourceWords));
+    if (!sensor::is_source_word(power.sensor))
+      v->refuse(fmt::format("'{}' is unknown", printable(power.sensor)), std::string(sensor::kSourceWords));
+  }
+  if (map.find("unmetered_watts") && !power.supply_watts)
+    map.required("unmetered_watts").refuse("stands without supply_watts", "with supply_watts");
+  return power;
+}
+
 void read_file(const YamlValue& top, GnbConfig& config) {
   const YamlMap map = top.map(gnb_keys());
   read_program(map, kProgramKeys, config);
@@ -184,6 +199,7 @@ void read_file(const YamlValue& top, GnbConfig& config) {
   config.workers = read_workers(map.required("workers"));
   if (const auto& v = cards) config.cards = read_cards(*v);
   if (const auto v = map.find("baas")) config.baas = read_baas(*v);
+  if (const auto v = map.find("power")) config.power = read_power(*v);
   if (const auto v = map.find("placement")) {
     const YamlMap placement = v->map(placement_fields().names());
     read_fields(placement, placement_fields(), config.placement);

@@ -46,6 +46,7 @@ Expected<void> Instance::build(bool fresh) {
   parts_.cards.begin(parts_.control.lock());
   if (auto started = parts_.taps.start_configured(); !started) return started;
   if (auto launched = parts_.workers.launch(); !launched) return launched;
+  if (auto started = parts_.power.start([this] { return parts_.workers.loop_times(); }); !started) return started;
   return parts_.phys.start(parts_.workers.with_phy());
 }
 
@@ -58,6 +59,7 @@ void Instance::stop_workers() {
   parts_.cards.end();
   parts_.numbers.stop();
   parts_.phys.stop();
+  parts_.power.stop();
   const Locked locked = parts_.control.lock();
   parts_.workers.stop(locked);
   parts_.taps.end(locked);
@@ -181,6 +183,11 @@ Expected<nlohmann::json> Instance::list_taps() {
 
 Expected<nlohmann::json> Instance::show_power() {
   return parts_.workers.show_power(parts_.control.lock());
+}
+
+nlohmann::json Instance::show_meter() const {
+  const auto view = parts_.power.view();
+  return view ? to_json(*view) : nlohmann::json(nullptr);
 }
 
 Expected<nlohmann::json> Instance::set_power(const std::string& worker, const power::Settings& settings) {

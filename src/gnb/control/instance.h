@@ -61,6 +61,8 @@ class Instance {
   Expected<nlohmann::json> tap_off(const std::string& name);
   Expected<nlohmann::json> list_taps();
   Expected<nlohmann::json> show_power();
+  // What measures and models the machine's power; null: nothing does.
+  [[nodiscard]] nlohmann::json show_meter() const;
   Expected<nlohmann::json> set_power(const std::string& worker, const power::Settings& settings);
   Expected<nlohmann::json> show_card();
   // The buffering service: see service_link.h.

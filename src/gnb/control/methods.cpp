@@ -33,7 +33,7 @@ void add_methods(MethodRegistry& registry, gnb::Instance& gnb) {
   registry.add("tap.on", tap_on(calls(&gnb::Instance::tap_on)));
   registry.add("tap.off", tap_off(calls(&gnb::Instance::tap_off)));
   registry.add("tap.list", without_params(calls(&gnb::Instance::list_taps)));
-  registry.add("power.show", power_show(calls(&gnb::Instance::show_power)));
+  registry.add("power.show", power_show(calls(&gnb::Instance::show_power), [&gnb] { return gnb.show_meter(); }));
   registry.add("power.set", power_set(calls(&gnb::Instance::set_power)));
   registry.add("baas.attach", [&gnb](Params& params) -> Expected<Json> {
     params.require("process");

@@ -186,6 +186,7 @@ Observation Observer::observe(const Locked& locked) const {
     all.phys.back().runs = thread.link().state() == phy::PhyLinkState::running;
   });
   all.log = log::unwritten();
+  all.meter = parts_.power.view();
   return all;
 }
 

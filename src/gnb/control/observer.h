@@ -13,6 +13,7 @@
 #include "gnb/control/wiring.h"
 #include "gnb/control/workers.h"
 #include "gnb/phy/phys.h"
+#include "gnb/power/power_meter.h"
 #include "observe/observation.h"
 #include "ran/bearer_store.h"
 #include "runtime/port_watch.h"
@@ -33,6 +34,7 @@ class Observer {
     const Numbers& numbers;
     const ServiceLink& service;
     const Phys& phys;
+    const PowerMeter& power;
   };
 
   explicit Observer(const Parts& parts) : parts_(parts) {}

@@ -19,6 +19,7 @@
 #include "gnb/control/wiring.h"
 #include "gnb/control/workers.h"
 #include "gnb/phy/phys.h"
+#include "gnb/power/power_meter.h"
 #include "placement/decision/pins.h"
 #include "ran/bearer_store.h"
 #include "runtime/port_watch.h"
@@ -49,7 +50,8 @@ struct Parts {
   Taps taps{config, control, workers, lines.secured_drbs()};
   ServiceLink service{config, workers, wiring};
   Phys phys;
-  Observer observer{{config, wiring.ports(), watch, store, workers, n3, cards, numbers, service, phys}};
+  PowerMeter power{config};
+  Observer observer{{config, wiring.ports(), watch, store, workers, n3, cards, numbers, service, phys, power}};
 };
 
 }  // namespace splitplane::gnb

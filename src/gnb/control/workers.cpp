@@ -1,5 +1,7 @@
 #include "gnb/control/workers.h"
 
+#include <rte_cpuflags.h>
+
 #include <algorithm>
 
 #include "base/log.h"
@@ -10,6 +12,17 @@ namespace splitplane::gnb {
 namespace {
 
 constexpr std::chrono::milliseconds kLookAtRounds{100};
+
+bool has_timed_pause() {
+  rte_cpu_intrinsics intrinsics{};
+  rte_cpu_get_intrinsics_support(&intrinsics);
+  return intrinsics.power_pause != 0;
+}
+
+// What another worker handed on was counted there.
+bool receives_from_ports(const WorkerRuntime& worker) {
+  return worker.rings.downlink == nullptr && worker.config.function != WorkerConfig::Function::kCopies;
+}
 
 }  // namespace
 
@@ -230,12 +243,29 @@ bool Workers::take_air_mtu(const Locked& /*locked*/, const std::string& port, un
   return true;
 }
 
+std::vector<LoopTime> Workers::loop_times() const {
+  static const bool kTimedPause = has_timed_pause();
+  std::vector<LoopTime> all;
+  for (const auto& worker : workers_) {
+    const datapath::WorkerStats& stats = worker->stats();
+    all.push_back({.core = worker->config.core,
+                   .timed_pause = kTimedPause,
+                   .busy = stats.busy_cycles.get(),
+                   .idle = stats.idle_cycles.get(),
+                   .paused = stats.paused_cycles.get(),
+                   .asleep = stats.asleep_cycles.get(),
+                   .packets = receives_from_ports(*worker) ? stats.received_total() : 0});
+  }
+  return all;
+}
+
 LoopPower Workers::power_of(WorkerRuntime& worker) const {
   return {.name = worker.config.name,
           .core = worker.config.core,
           .sysfs_root = config_.sysfs_root,
           .settings = worker.config.policy,
           .governor = worker.core_governor,
+          .governor_kind = config_.power ? config_.power->governor : governor::Kind::cpufreq,
           .power = worker.power,
           .stats = worker.stats(),
           .execute = [w = &worker](const std::function<void()>& command) { return w->execute(command); }};

@@ -12,6 +12,7 @@
 #include "gnb/control/control_lock.h"
 #include "gnb/control/worker.h"
 #include "gnb/phy/phys.h"
+#include "power/meter/core_residency.h"
 #include "runtime/failure_watch.h"
 #include "runtime/loop_power.h"
 
@@ -59,6 +60,8 @@ class Workers {
   // listen.
   [[nodiscard]] bool take_air_mtu(const Locked& locked, const std::string& port, unsigned mtu);
 
+  // Where the time of each went, by their counters; any thread may ask while they are there.
+  [[nodiscard]] std::vector<LoopTime> loop_times() const;
   [[nodiscard]] LoopPower power_of(WorkerRuntime& worker) const;
   [[nodiscard]] Expected<nlohmann::json> show_power(const Locked& locked) const;
   Expected<nlohmann::json> set_power(const Locked& locked, const std::string& name, const power::Settings& settings);

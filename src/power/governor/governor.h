@@ -1,4 +1,4 @@
-// Sets the frequency of one worker's core by sysfs, and how deep the core may sleep. It takes these settings when a
+// Sets the frequency of one worker's core by a backend, and how deep the core may sleep. It takes these settings when a
 // worker's policy asks for them, and gives them back at the end. If nothing can be set it says why, and the worker runs
 // without them.
 #pragma once
@@ -7,22 +7,16 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/counter.h"
-#include "power/governor/frequencies.h"
+#include "power/governor/backend.h"
 #include "power/governor/loan.h"
 
 namespace splitplane::governor {
-
-struct GovernorSettings {
-  std::string root = "/sys";
-  std::string loans;  // directory for the values before the change
-  unsigned core = 0;
-  std::uint64_t ticks_per_us = 1000;  // of the clock that take() gets
-};
 
 class Governor {
  public:
@@ -63,20 +57,18 @@ class Governor {
   static constexpr std::uint64_t kPatienceUs = 1'000'000;
 
  private:
-  Expected<void> begin(const std::string& cpufreq);
-  Expected<void> open_limits(const std::string& cpufreq);
+  Expected<void> begin();
   [[nodiscard]] bool write(unsigned p_state, std::uint64_t now);
-  [[nodiscard]] bool write_khz(unsigned khz);
 
   GovernorSettings settings_;
   std::string why_not_, driver_;
   std::vector<unsigned> khz_{0};
   bool turbo_ = false;
-  std::optional<Loan> frequency_, wake_up_;
-  Descriptor speed_, lowest_, highest_;  // speed_ alone, or the two limits
-  std::atomic<unsigned> current_{0};     // the worker's thread writes it
-  bool settled_ = true;                  // otherwise a write was refused since: one of two limits may have moved
-  unsigned refused_ = 0;                 // the P-state of the refused write
+  std::unique_ptr<Backend> backend_;
+  std::optional<Loan> wake_up_;
+  std::atomic<unsigned> current_{0};  // the worker's thread writes it
+  bool settled_ = true;               // otherwise a write was refused since: one of two limits may have moved
+  unsigned refused_ = 0;              // the P-state of the refused write
   std::uint64_t next_write_ = 0;
   Counter writes_, refused_writes_;  // the worker's thread writes these
   Counter not_given_back_;           // the control thread writes this
