@@ -17,10 +17,10 @@ TEST(Budget, begins_at_p0_whatever_the_machine_stands_at) {
 
 TEST(Budget, an_idle_worker_sleeps_until_an_interrupt) {
   Bench bench;
-  bench.idle(100 * kMs);
+  bench.idle(200 * kMs);
   EXPECT_EQ(bench.last.rest, Rest::interrupt);
   EXPECT_EQ(bench.last.length, 10 * kMs);
-  EXPECT_GT(bench.worker.slept, 99 * kMs);
+  EXPECT_GT(bench.worker.slept, 199 * kMs);
 }
 
 TEST(Budget, an_idle_worker_without_interrupts_sleeps_the_budget_less_the_overshoot) {
@@ -69,9 +69,9 @@ TEST(Budget, collects_several_packets_a_wake_at_a_high_rate) {
 
 TEST(Budget, polls_when_even_p0_is_used_more_than_the_utilisation) {
   Bench bench;
-  bench.poisson(1.6e6, 20 * kMs);
+  bench.poisson(1.9e6, 20 * kMs);
   const Ticks sleeps = bench.worker.sleeps;
-  bench.poisson(1.6e6, 100 * kMs);
+  bench.poisson(1.9e6, 100 * kMs);
   EXPECT_EQ(bench.worker.sleeps, sleeps);
   EXPECT_EQ(bench.worker.p_state, 0);
 }
@@ -144,7 +144,7 @@ TEST(Budget, an_event_that_ends_a_sleep_teaches_nothing_about_overshoot) {
 TEST(Budget, with_a_timed_pause_short_gaps_are_paused_through) {
   Machine made = machine();
   made.timed_pause = true;
-  Bench bench(made);
+  Bench bench(made, {.latency_us = 30});  // of 20 us asleep 10 are a wake-up
   bench.poisson(100'000, 100 * kMs);
   EXPECT_LT(bench.worker.sleeps, 100U) << "tpause needs no wake-up";
   bench.idle(20 * kMs);
@@ -157,7 +157,7 @@ TEST(Budget, it_pauses_once_many_sleeps_have_shown_that_none_keeps_the_budget) {
   Bench bench(made);
   bench.worker.costs.sleep_overshoot = 60 * kUs;
   bench.idle(kMs);
-  EXPECT_GT(bench.worker.sleeps, 3U) << "the start is not believed";
+  EXPECT_GE(bench.worker.sleeps, 3U) << "the start is not believed";
   bench.idle(20 * kMs);
   EXPECT_EQ(bench.last.rest, Rest::pause);
   EXPECT_EQ(bench.last.length, kUs);

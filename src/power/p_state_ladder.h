@@ -20,8 +20,9 @@ class PStateLadder {
         longest_dwell_(dwell * patience),
         dwell_(dwell) {}
 
-  // The machine may be at any P-state, so the first action asks for P0.
-  void begin(Ticks now) {
+  // The machine may be at any P-state, so the first action asks for P0, or for another one.
+  void begin(Ticks now, int index = 0) {
+    current_ = index;
     since_ = now;
     tell_ = slowest_ > 0;
   }

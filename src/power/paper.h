@@ -1,6 +1,7 @@
 // Algorithm 1 of paper PWR ("DPDK Per-Core Packet Polling with Integrated Active and Idle Power Management"), line by
 // line. What the paper leaves undefined is completed. docs/operate/power.md numbers the completions and gives their
-// reasons.
+// reasons. The reading `printed` has neither of the two completions that change what the lines do: no way down, and the
+// trend of a queue is set back by lines 15 and 21 only. As it can only step up, it begins at the slowest P-state.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +16,11 @@ class Paper {
  public:
   static constexpr bool kLooks = true;
 
-  Paper(const PaperSettings& settings, const Machine& machine)
+  enum class Reading : std::uint8_t { completed, printed };
+
+  Paper(const PaperSettings& settings, const Machine& machine, Reading reading = Reading::completed)
       : settings_(settings),
+        printed_(reading == Reading::printed),
         short_hint_(settings.short_idle_us * machine.ticks_per_us),
         longest_sleep_(Ticks{settings.wait_ms} * 1000 * machine.ticks_per_us),
         halving_(std::max<Ticks>(1, Ticks{settings.trend_decay_us} * machine.ticks_per_us)),
@@ -27,7 +31,7 @@ class Paper {
 
   Action after(const Round& round) {
     if (!begun_) begin(round.now);
-    decay_trends(round.now);
+    if (!printed_) decay_trends(round.now);
     busy_ += round.busy;
 
     // Line 2, and completion three: hints are valid in this round only, so an old hint is never applied again.
@@ -52,7 +56,7 @@ class Paper {
       step_up_to(0, round.now);
     } else if (lcore_max_freq_hint == Frequency::next) {  // lines 27-28
       step_up_to(std::max(0, p_state_.current() - 1), round.now);
-    } else {
+    } else if (!printed_) {
       step_down_if_it_suffices(round.now);
     }
     return rest(lcore_min_idle_hint, round);
@@ -61,7 +65,7 @@ class Paper {
   // For SkipsEmpty: until a queue's count reaches a threshold or a window of the utilisation ends.
   std::uint64_t skip_empty(const Round& first, Ticks period, std::uint64_t most) {
     if (first.next_timer != kNever) return 0;
-    most = std::min(most, rounds_before(window_began_ + dwell_, first.now, period));
+    if (!printed_) most = std::min(most, rounds_before(window_began_ + dwell_, first.now, period));
     const std::size_t count = std::min<std::size_t>(first.queues.size(), queues_.size());
     for (std::size_t i = 0; i < count; ++i) {
       for (const unsigned threshold : {settings_.short_idle_polls, settings_.long_idle_polls}) {
@@ -102,13 +106,13 @@ class Paper {
   void begin(Ticks now) {
     begun_ = true;
     last_halving_ = window_began_ = now;
-    p_state_.begin(now);
+    p_state_.begin(now, printed_ ? p_state_.slowest() : 0);
   }
 
   // Lines 5-10. Completion four: only a packet resets the count (line 12), so a sleep that reached its time limit is
   // followed by the next one at once. Completion two: an empty queue has no trend.
   Idle idle_hint(Queue& rxq) const {
-    rxq.trend = 0;
+    if (!printed_) rxq.trend = 0;
     if (rxq.empty_poll_cnt < settings_.long_idle_polls) ++rxq.empty_poll_cnt;     // line 5; it need not count further
     if (rxq.empty_poll_cnt >= settings_.long_idle_polls) return Idle::interrupt;  // lines 9-10
     if (rxq.empty_poll_cnt >= settings_.short_idle_polls) return Idle::pause;     // lines 6-8
@@ -183,6 +187,7 @@ class Paper {
   }
 
   PaperSettings settings_;
+  bool printed_;
   Ticks short_hint_, longest_sleep_, halving_, dwell_;
   bool interrupts_;
   unsigned queues_in_use_;

@@ -342,5 +342,55 @@ TEST(Paper, without_interrupts_the_hint_stays_the_short_one) {
   EXPECT_EQ(action.length, kUs);
 }
 
+// The reading without completions one and two.
+class PrintedPaper : public testing::Test {
+ protected:
+  PrintedPaper() {
+    machine_.p_states = 3;
+    machine_.speed = {1.0F, 0.8F, 0.6F};
+  }
+  static QueueRound full(unsigned waiting) { return {.packets = 32, .waiting = waiting}; }
+  Action after(Paper& policy, QueueRound queue) {
+    now_ += test::kUs;
+    return policy.after({.now = now_, .busy = 100, .packets = queue.packets, .queues = {&queue, 1}});
+  }
+
+  Machine machine_;
+  Ticks now_ = test::kMs;
+};
+
+TEST_F(PrintedPaper, begins_at_the_slowest_p_state_because_it_can_only_step_up) {
+  Paper policy({}, machine_, Paper::Reading::printed);
+  EXPECT_EQ(after(policy, {}).p_state, 2);
+}
+
+TEST_F(PrintedPaper, an_empty_poll_and_time_leave_the_trend_as_it_is) {
+  for (const auto reading : {Paper::Reading::printed, Paper::Reading::completed}) {
+    Paper policy({}, machine_, reading);
+    int at = after(policy, {}).p_state, climbs = 0;
+    const auto see = [&](const Action& action) {
+      if (action.p_state == Action::kKeep) return;
+      climbs += action.p_state < at ? 1 : 0;
+      at = action.p_state;
+    };
+    for (int i = 0; i < 40; ++i) {  // 40 times 250 is the limit
+      see(after(policy, full(70)));
+      see(after(policy, {}));
+      now_ += 300 * test::kMs;
+    }
+    EXPECT_EQ(climbs, reading == Paper::Reading::printed ? 1 : 0);
+  }
+}
+
+TEST_F(PrintedPaper, never_steps_down) {
+  Paper policy({}, machine_, Paper::Reading::printed);
+  after(policy, {});
+  EXPECT_EQ(after(policy, full(100)).p_state, 0);
+  for (int i = 0; i < 10; ++i) {
+    now_ += 300 * test::kMs;
+    EXPECT_EQ(after(policy, {}).p_state, Action::kKeep);
+  }
+}
+
 }  // namespace
 }  // namespace splitplane::power

@@ -9,6 +9,8 @@
 #include <limits>
 #include <span>
 
+#include "power/cost_table.h"
+
 namespace splitplane::power {
 
 // Times are ticks of the worker's clock (TSC); Machine says how many a microsecond has.
@@ -28,6 +30,7 @@ struct Machine {
   Ticks interrupt_latency = 0;    // from the packet to the poll, as measured or assumed
   unsigned p_states = 1;          // 1: the frequency cannot be set
   std::array<float, 32> speed{};  // of each P-state, relative to P0: speed[0] = 1, falling
+  CostTable prices;               // what the states of a core cost, for policies that minimise energy
 };
 
 // One receive queue in one round.

@@ -41,6 +41,7 @@ Settings any_settings() {
   Settings made;
   made.paper.down_dwell_ms = pick(1U, 20U);
   made.paper.wait_ms = pick(0U, 20U);
+  made.metronome.latency_us = pick(1U, 100U);
   made.budget = {
       .latency_us = pick(0U, 200U), .spin_us = pick(0U, 5U), .max_sleep_ms = pick(0U, 20U), .dwell_ms = pick(1U, 20U)};
   return made;
@@ -110,7 +111,9 @@ void of_policies_that_look(Check check) {
     const Machine machine = any_machine();
     const Settings settings = any_settings();
     after_each_round(Paper(settings.paper, machine), machine, check(settings, machine));
+    after_each_round(Paper(settings.paper, machine, Paper::Reading::printed), machine, check(settings, machine));
     after_each_round(L3fwd(settings.l3fwd, machine), machine, check(settings, machine));
+    after_each_round(Metronome(settings.metronome, machine), machine, check(settings, machine));
     after_each_round(Budget(settings.budget, machine), machine, check(settings, machine));
   }));
 }

@@ -38,5 +38,61 @@ TEST(FastestFill, keeps_the_fastest_and_forgets_it_slowly) {
   EXPECT_GT(fill.rate(), 0) << "one long window";
 }
 
+TEST(TrainRate, counts_trains_that_are_seen_at_once) {
+  TrainRate trains(8000);
+  for (int window = 0; window < 50; ++window) {
+    for (int i = 0; i < 20; ++i) trains.found(0);
+    trains.end_window(900, 1000);
+  }
+  EXPECT_NEAR(trains.rate(), 20.0 / 900, 1e-6);
+}
+
+TEST(TrainRate, tells_how_many_trains_sleeps_hid_from_how_many_sleeps_found_none) {
+  TrainRate trains(8000);
+  // Sleeps of 50, of which 1 - 1/e find packets: a train each 50.
+  for (int window = 0; window < 50; ++window) {
+    for (int i = 0; i < 632; ++i) trains.found(50);
+    trains.end_window(50'000, 1000);
+  }
+  EXPECT_NEAR(trains.rate(), 1.0 / 50, 1e-4);
+  EXPECT_FALSE(trains.crowded());
+  for (int window = 0; window < 50; ++window) {
+    for (int i = 0; i < 1000; ++i) trains.found(50);
+    trains.end_window(50'000, 1000);
+  }
+  EXPECT_TRUE(trains.crowded()) << "nothing tells";
+}
+
+TEST(TrainRate, packets_in_the_time_of_a_wake_up_belong_to_the_train_that_ended_the_sleep) {
+  TrainRate trains(8000);
+  for (int window = 0; window < 50; ++window) {
+    for (int i = 0; i < 20; ++i) trains.woke(50, 20);
+    trains.end_window(1000, 1000);
+  }
+  EXPECT_NEAR(trains.rate(), 1.0 / 30, 1e-6);
+}
+
+TEST(BurstSizes, a_few_packets_in_larger_bursts_do_not_count) {
+  BurstSizes sizes(1000);
+  for (int i = 0; i < 970; ++i) sizes.see(1, 1);
+  sizes.see(30, 30);
+  EXPECT_EQ(sizes.high(0.05), 1);
+  EXPECT_GE(sizes.high(0.02), 30);
+  EXPECT_LE(sizes.high(0.02), 36);
+}
+
+TEST(BurstSizes, the_recent_count_more_and_old_ones_are_forgotten) {
+  BurstSizes sizes(1000);
+  for (int i = 0; i < 100; ++i) sizes.see(64, 64);
+  EXPECT_EQ(sizes.high(0.05), 64);
+  for (int window = 0; window < 100; ++window) {
+    sizes.forget(100);
+    for (int i = 0; i < 100; ++i) sizes.see(4, 4);
+  }
+  EXPECT_EQ(sizes.high(0.05), 4);
+  for (int window = 0; window < 1000; ++window) sizes.forget(100);
+  EXPECT_EQ(sizes.high(0.05), 1);
+}
+
 }  // namespace
 }  // namespace splitplane::power

@@ -7,8 +7,9 @@
 
 namespace splitplane::power {
 
-enum class Kind : std::uint8_t { busy, yield, paper, l3fwd, budget };
-inline constexpr std::array<std::string_view, 5> kKindNames{"busy", "yield", "paper", "l3fwd", "budget"};
+enum class Kind : std::uint8_t { busy, yield, paper, paper_printed, l3fwd, metronome, budget };
+inline constexpr std::array<std::string_view, 7> kKindNames{"busy",  "yield",     "paper", "paper_printed",
+                                                            "l3fwd", "metronome", "budget"};
 
 struct YieldSettings {
   unsigned empty_rounds = 64;  // before a sleep
@@ -37,20 +38,27 @@ struct L3fwdSettings {
   unsigned wait_ms = 10;
 };
 
+// Metronome for one thread a queue, for comparison.
+struct MetronomeSettings {
+  unsigned latency_us = 10;  // target of the mean
+};
+
 // Ours: as few watts as a latency budget allows.
 struct BudgetSettings {
   unsigned latency_us = 80;    // how much delay idling may add to a packet in the worker
   unsigned spin_us = 2;        // how long to poll after a packet before idling
   unsigned max_sleep_ms = 10;  // with interrupts, if no timer is due before
   unsigned dwell_ms = 100;     // at one P-state before a step down
-  double utilisation = 0.7;    // highest utilisation for which a P-state is chosen
+  double utilisation = 0.85;   // highest utilisation for which a P-state is chosen
 };
 
 struct Settings {
   Kind kind = Kind::yield;
   YieldSettings yield;
   PaperSettings paper;
+  PaperSettings printed;  // of Kind::paper_printed, which has no completions
   L3fwdSettings l3fwd;
+  MetronomeSettings metronome;
   BudgetSettings budget;
 };
 

@@ -43,8 +43,8 @@ std::string allowed(const SettingRow& row) {
 }
 
 std::optional<Conflict> conflict(const Settings& settings) {
-  if (settings.kind != Kind::paper) return std::nullopt;
-  const PaperSettings& p = settings.paper;
+  if (settings.kind != Kind::paper && settings.kind != Kind::paper_printed) return std::nullopt;
+  const PaperSettings& p = settings.kind == Kind::paper ? settings.paper : settings.printed;
   if (p.long_idle_polls <= p.short_idle_polls)
     return must_exceed("long_idle_polls", p.long_idle_polls, "short_idle_polls", p.short_idle_polls);
   if (p.climb_packets <= p.step_packets)

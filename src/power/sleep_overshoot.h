@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 
 #include "power/policy.h"
 
@@ -28,16 +29,31 @@ class SleepOvershoot {
     // A sample may be beyond `most`, so that a mean above it shows. It is not far beyond, so that a few bad sleeps do
     // not determine the mean. If the start is not trusted, its first sleeps count equally.
     if (learnt_ < kMemory) ++learnt_;
-    mean_ += (std::min(over, 1.25 * most_) - mean_) / learnt_;
+    mean_ += (std::min(over, 1.5 * most_) - mean_) / learnt_;
     wide_ += (std::min(over, 8 * most_) - wide_) / learnt_;
     // It is stable where three steps down meet one step up: one sleep in four takes longer.
     const double step = std::max(high_, us_) / 16;
+    // What is beyond `most` is the machine's, and a shorter sleep would not help: it counts as `most`.
+    tail_ += (std::max(0.0, std::min(over, most_) - high_) - tail_) / kTailMemory;
     high_ = std::clamp(over > high_ ? high_ + step : high_ - step / 3, 0.0, most_);
+  }
+
+  // How much earlier than a limit a sleep must be asked to end, so that packets find it beyond the limit for at most
+  // `share` of the time. `length`: of the sleep with its overshoot. The times above high() are taken as exponentially
+  // distributed. Never less than high().
+  [[nodiscard]] Ticks margin(double share, Ticks length) const {
+    const double allowed = share * static_cast<double>(length);
+    if (tail_ <= allowed || allowed <= 0) return high();
+    const double scale = tail_ * kOneIn;  // the mean of those above high(), which one in four are
+    return static_cast<Ticks>(std::min(high_ + scale * std::log(tail_ / allowed), 4 * most_) + 0.5);
   }
 
   // Called while the estimate prevents sleeping. No sleep corrects it then, although the machine may have become
   // quieter.
-  void forget_a_little() { high_ -= high_ / 256; }
+  void forget_a_little() {
+    high_ -= high_ / 256;
+    tail_ -= tail_ / 32;
+  }
 
   // Three in four sleeps overshoot by less.
   [[nodiscard]] Ticks high() const { return static_cast<Ticks>(high_ + 0.5); }
@@ -51,8 +67,11 @@ class SleepOvershoot {
   [[nodiscard]] bool known() const { return learnt_ == kMemory; }
 
  private:
-  static constexpr int kMemory = 16;  // sleeps
+  static constexpr int kMemory = 16;         // sleeps
+  static constexpr double kTailMemory = 64;  // sleeps
+  static constexpr double kOneIn = 4;        // sleeps are later than high()
   double most_, us_, start_;
+  double tail_ = 0;  // the mean, over all sleeps, of how much later than high() they are
   double high_, mean_, wide_;
   int learnt_;
 };

@@ -24,10 +24,10 @@ TEST(SleepOvershoot, stays_below_what_it_was_told_and_forgets) {
   SleepOvershoot overshoot(10, 100, 10);
   for (int i = 0; i < 1000; ++i) overshoot.learn(50, 5000);
   EXPECT_EQ(overshoot.high(), 100U);
-  EXPECT_NEAR(overshoot.mean(), 125, 0.1) << "more than the sleeps may take, so that it shows";
+  EXPECT_NEAR(overshoot.mean(), 150, 0.1) << "more than the sleeps may take, so that it shows";
   for (int i = 0; i < 2000; ++i) overshoot.forget_a_little();
   EXPECT_EQ(overshoot.high(), 0U);
-  EXPECT_NEAR(overshoot.mean(), 125, 0.1) << "only sleeps tell that they have become cheaper";
+  EXPECT_NEAR(overshoot.mean(), 150, 0.1) << "only sleeps tell that they have become cheaper";
 }
 
 TEST(SleepOvershoot, a_start_on_a_disturbed_machine_is_unlearnt) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <utility>
 
 #include "power/policy.h"
 
@@ -39,21 +40,55 @@ class WakeCost {
   unsigned unmetered_ = 0;
 };
 
-// When to use the kind of sleep that seems to cost more, because only that shows what it costs now.
+// When to use a kind of sleep that seems to cost more, because only that shows what it costs now. The longer it has
+// been so, the more seldom.
 class Trials {
  public:
-  void end_window() {
+  // `changed`: another kind is in use now.
+  void end_window(bool changed = false) {
+    if (changed) every_ = kEvery;
     if (--windows_ != 0) return;
-    windows_ = kEvery;
+    windows_ = every_;
+    every_ = std::min(2 * every_, kMostSeldom);
     left_ = kRests;
   }
   [[nodiscard]] bool due() const { return left_ != 0; }
   void take() { --left_; }
 
  private:
-  static constexpr unsigned kEvery = 256;  // windows
-  static constexpr unsigned kRests = 16;   // enough to learn anew
-  unsigned windows_ = 8, left_ = 0;        // the first trial comes soon
+  static constexpr unsigned kEvery = 256;       // windows
+  static constexpr unsigned kMostSeldom = 512;  // windows
+  static constexpr unsigned kRests = 16;        // enough to learn anew
+  unsigned windows_ = 8, left_ = 0;             // the first trial comes soon
+  unsigned every_ = kEvery;
+};
+
+// Whether to poll for a while before a wait for an interrupt. That saves a wake-up if more packets follow soon, and
+// costs the time if none do.
+class Spins {
+ public:
+  // A silence begins. One in some is polled through in any case, to learn whether it pays.
+  void begin_silence() {
+    ++silences_;
+    spun_ = false;
+  }
+  // True if the worker polls at the beginning of this silence.
+  [[nodiscard]] bool due() const { return pays_ || silences_ % kEvery == 0; }
+  void spin() { spun_ = true; }
+  // The silence ends; `soon`: while the worker still polled.
+  void end_silence(bool soon) {
+    if (std::exchange(spun_, false)) soon_ += ((soon ? 1 : 0) - soon_) / kMemory;
+  }
+  // `wake`: CPU time that a wake-up costs, `spin`: how long the worker polls.
+  void judge(double wake, double spin) { pays_ = soon_ * wake >= spin; }
+  [[nodiscard]] bool pays() const { return pays_; }
+
+ private:
+  static constexpr double kMemory = 16;  // silences
+  static constexpr unsigned kEvery = 16;
+  double soon_ = 1;
+  bool pays_ = true, spun_ = false;
+  unsigned silences_ = 0;
 };
 
 }  // namespace splitplane::power

@@ -76,6 +76,25 @@ class FromDiurnal {
   Random kept_;
 };
 
+class FromTrains {
+ public:
+  FromTrains(const Trains& trains, const ArrivalsSettings& s)
+      : packets_(trains.packets), schedule_(traffic::Poisson{}, s.rate / packets_, s.seed) {}
+  std::uint64_t next() {
+    if (left_ == 0) {
+      left_ = packets_;
+      at_ = schedule_.next();
+    }
+    --left_;
+    return at_;
+  }
+
+ private:
+  std::uint32_t packets_, left_ = 0;
+  std::uint64_t at_ = 0;
+  Schedule schedule_;
+};
+
 tl::unexpected<Error> too_many() {
   return fail("more than {} packets; allowed: a lower rate or a shorter duration", kMostPackets);
 }
@@ -111,6 +130,11 @@ Expected<std::vector<std::uint64_t>> make(const Tdd& tdd, const ArrivalsSettings
                 tdd.slot_ns);
   }
   return take(FromTdd(tdd, s), at_rate(s.rate, s), s);
+}
+
+Expected<std::vector<std::uint64_t>> make(const Trains& trains, const ArrivalsSettings& s) {
+  if (trains.packets == 0) return fail("trains of 0 packets; allowed: 1 or more");
+  return take(FromTrains(trains, s), at_rate(s.rate, s), s);
 }
 
 Expected<std::vector<std::uint64_t>> make(const Diurnal& diurnal, const ArrivalsSettings& s) {

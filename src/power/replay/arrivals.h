@@ -26,8 +26,13 @@ struct Diurnal {
   double low = 0.1;
 };
 
+// `packets` at once, at random times: bursts that no policy can be in step with.
+struct Trains {
+  std::uint32_t packets = 32;
+};
+
 struct ArrivalsSettings {
-  std::variant<traffic::Arrivals, Tdd, Diurnal> kind = traffic::Arrivals{traffic::Poisson{}};
+  std::variant<traffic::Arrivals, Tdd, Diurnal, Trains> kind = traffic::Arrivals{traffic::Poisson{}};
   double rate = 10'000;  // packets a second: the mean; for Diurnal the peak; Recorded does not use it
   std::uint64_t duration_ns = 10'000'000'000;
   std::uint64_t seed = 1;

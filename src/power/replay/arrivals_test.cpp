@@ -115,5 +115,17 @@ TEST_F(Trace, that_is_missing_empty_or_no_capture_is_refused_with_its_name) {
   EXPECT_EQ(error_of(load_times(path_)).find(path_), 0U);
 }
 
+TEST(Arrivals, trains_come_whole_and_at_random_times) {
+  const auto times = *make_arrivals({.kind = Trains{8}, .rate = 80'000, .duration_ns = 1'000'000'000});
+  EXPECT_NEAR(static_cast<double>(times.size()), 80'000, 3000);
+  double below_mean = 0;
+  for (std::size_t i = 8; i + 8 <= times.size(); i += 8) {
+    EXPECT_EQ(times[i], times[i + 7]);
+    below_mean += times[i] - times[i - 8] < 100'000 ? 1 : 0;
+  }
+  EXPECT_NEAR(below_mean / (static_cast<double>(times.size()) / 8), 0.63, 0.02) << "exponential gaps";
+  EXPECT_FALSE(make_arrivals({.kind = Trains{0}}));
+}
+
 }  // namespace
 }  // namespace splitplane::power::replay

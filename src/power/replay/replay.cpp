@@ -51,7 +51,7 @@ Replayed replay(const Settings& settings, const CoreSettings& core, std::span<co
                 std::uint64_t duration_ns) {
   const auto began = std::chrono::steady_clock::now();
   AnyPolicy any = make_policy(settings, machine_of(core));
-  Replayed run{.settings = settings, .duration_ns = duration_ns};
+  Replayed run{.settings = settings, .duration_ns = duration_ns - core.settle_ns};
   run.core = std::visit([&](auto& policy) { return simulate(core, arrivals, duration_ns, policy); }, any);
   run.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   return run;

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <functional>
+#include <vector>
 
+#include "power/replay/energy.h"
 #include "power/settings_table.h"
 
 namespace splitplane::power::replay {
@@ -23,11 +25,11 @@ double microseconds(std::uint64_t ns) {
 
 std::string table(std::span<const Replayed> runs, const CoreSettings& core) {
   std::string text = fmt::format("{:<26}", "");
-  for (const Replayed& run : runs) text += fmt::format("{:>12}", name_of(run));
+  for (const Replayed& run : runs) text += fmt::format("{:>15}", name_of(run));
   text += '\n';
   const auto line = [&](const std::string& title, const std::function<std::string(const Replayed&)>& cell) {
     text += fmt::format("{:<26}", title);
-    for (const Replayed& run : runs) text += fmt::format("{:>12}", cell(run));
+    for (const Replayed& run : runs) text += fmt::format("{:>15}", cell(run));
     text += '\n';
   };
   const auto counted = [&](const std::string& title, std::uint64_t CoreResult::* count) {
@@ -42,6 +44,15 @@ std::string table(std::span<const Replayed> runs, const CoreSettings& core) {
     line(fmt::format("P{} %", p),
          [&](const Replayed& run) { return fmt::format("{:.2f}", 100 * run.p_state_share(p)); });
   }
+  std::vector<Energy> energies;
+  for (const Replayed& run : runs) energies.push_back(modelled_energy(run, core));
+  const auto modelled = [&](const std::string& title, const std::function<std::string(const Energy&)>& cell) {
+    line(title, [&](const Replayed& run) { return cell(energies[static_cast<std::size_t>(&run - runs.data())]); });
+  };
+  modelled("modelled watts", [](const Energy& e) { return fmt::format("{:.3f}", e.watts); });
+  modelled("  prices x0.5 to x2", [](const Energy& e) { return fmt::format("{:.2f}-{:.2f}", e.low, e.high); });
+  modelled("modelled joules", [](const Energy& e) { return fmt::format("{:.3f}", e.joules); });
+  modelled("modelled uJ a packet", [](const Energy& e) { return fmt::format("{:.2f}", e.microjoules_per_packet); });
   counted("P-state transitions", &CoreResult::p_transitions);
   counted("sleeps", &CoreResult::sleeps);
   counted("wake-ups", &CoreResult::wakes);
@@ -74,6 +85,12 @@ nlohmann::ordered_json to_json(const Replayed& run, const CoreSettings& core) {
   }
   json["active"] = run.active(core);
   for (unsigned p = 0; p < core.p_states; ++p) json["p_states"].push_back(run.p_state_share(p));
+  const Energy energy = modelled_energy(run, core);
+  json["modelled"] = {{"watts", energy.watts},
+                      {"watts_low", energy.low},
+                      {"watts_high", energy.high},
+                      {"joules", energy.joules},
+                      {"microjoules_per_packet", energy.microjoules_per_packet}};
   json["p_transitions"] = run.core.p_transitions;
   json["sleeps"] = run.core.sleeps;
   json["wakes"] = run.core.wakes;

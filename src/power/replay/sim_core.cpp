@@ -28,7 +28,8 @@ Machine machine_of(const CoreSettings& settings) {
                   .timed_pause = settings.timed_pause,
                   .sleep_overshoot = late,
                   .interrupt_latency = late,
-                  .p_states = settings.p_states};
+                  .p_states = settings.p_states,
+                  .prices = settings.prices};
   for (unsigned p = 0; p < settings.p_states; ++p) machine.speed[p] = speed_of(settings, p);
   return machine;
 }
@@ -53,11 +54,19 @@ SimCore::SimCore(const CoreSettings& settings, std::span<const std::uint64_t> ar
 }
 
 void SimCore::spend(State state, Ticks length) {
-  if (now_ < end_) {
-    result_.time[static_cast<std::size_t>(p_state_)][static_cast<std::size_t>(state)] += std::min(length, end_ - now_);
-  }
+  const Ticks from = std::max(now_, settings_.settle_ns), until = std::min(now_ + length, end_);
+  if (from < until) result_.time[static_cast<std::size_t>(p_state_)][static_cast<std::size_t>(state)] += until - from;
   now_ += length;
   if (is_awake(state)) awake_ += length;
+}
+
+// Counts begin anew; times have begun at that moment exactly.
+void SimCore::settle() {
+  settled_ = true;
+  CoreResult anew{.time = result_.time};
+  anew.queued_counts.resize(settings_.ring + 1);
+  result_ = std::move(anew);
+  before_ = next_ - queued_;
 }
 
 // Packets are spread over the queues as RSS would spread many flows: by a hash of their number.
@@ -88,6 +97,7 @@ void SimCore::change_clock(bool asleep) {
 }
 
 unsigned SimCore::run_round(std::span<QueueRound> queues, bool look) {
+  if (!settled_ && now_ >= settings_.settle_ns) settle();
   change_clock(false);
   ++result_.rounds;
   const auto p = static_cast<std::size_t>(p_state_);
@@ -208,7 +218,7 @@ void SimCore::spend_empty(std::uint64_t rounds, Ticks length) {
 
 CoreResult SimCore::finish() {
   admit_until(end_);
-  result_.arrivals = next_;
+  result_.arrivals = next_ - before_;
   result_.queued = queued_;
   return std::move(result_);
 }

@@ -19,12 +19,14 @@ struct CoreSettings {
   unsigned ring = 1024;
   unsigned burst = 32;
   bool interrupts = true;
-  bool deep_idle = true;       // false: a PM QoS request keeps the core out of C6
-  bool timed_pause = false;    // tpause
-  unsigned p_states = 1;       // speeds fall evenly from 1 ...
-  double slowest = 1.2 / 2.6;  // ... to this
-  std::uint64_t seed = 1;      // for random events on the core
+  bool deep_idle = true;        // false: a PM QoS request keeps the core out of C6
+  bool timed_pause = false;     // tpause
+  unsigned p_states = 1;        // speeds fall evenly from 1 ...
+  double slowest = 1.2 / 2.6;   // ... to this
+  std::uint64_t seed = 1;       // for random events on the core
+  std::uint64_t settle_ns = 0;  // what happens before is not counted: policy and clock settle meanwhile
   Costs costs;
+  CostTable prices;  // of the core's states
 };
 
 // How a core's time is spent.
@@ -91,6 +93,7 @@ class SimCore {
     std::uint64_t head = 0, tail = 0;
     [[nodiscard]] std::uint64_t size() const { return tail - head; }
   };
+  void settle();
   void spend(State state, Ticks length);
   void spend_idle(Ticks idle);     // sleeps for `idle`, and leaves the idle state that it reached
   void admit_until(Ticks time);    // queues or drops what arrived by then
@@ -102,7 +105,9 @@ class SimCore {
   CoreSettings settings_;
   std::span<const std::uint64_t> arrivals_;
   Ticks end_, now_ = 0, awake_ = 0;
-  std::size_t next_ = 0;      // arrival
+  std::size_t next_ = 0;    // arrival
+  std::size_t before_ = 0;  // arrivals that are not counted
+  bool settled_ = false;
   std::uint64_t queued_ = 0;  // on all queues
   std::vector<Queue> queues_;
   std::array<Ticks, 32> poll_cost_{}, packet_cost_{}, round_cost_{};  // by P-state; round: an empty one, all queues

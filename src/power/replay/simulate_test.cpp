@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "power/any_policy.h"
@@ -92,6 +93,21 @@ RC_GTEST_PROP(Simulate, no_packet_and_no_time_is_lost_or_counted_twice, ()) {
   RC_ASSERT(all_time(result) == arriving.duration_ns);
 }
 
+TEST(Simulate, what_happens_before_the_core_has_settled_does_not_count) {
+  CoreSettings settings;
+  settings.settle_ns = 300'000'000;
+  const auto arrivals = poisson(20'000, 1);
+  const auto before = static_cast<std::uint64_t>(
+      std::lower_bound(arrivals.begin(), arrivals.end(), settings.settle_ns) - arrivals.begin());
+  for (const Kind kind : {Kind::busy, Kind::paper, Kind::budget}) {
+    const Replayed run = replay(of(kind), settings, arrivals, 1'000'000'000);
+    EXPECT_EQ(run.duration_ns, 700'000'000U);
+    EXPECT_EQ(all_time(run.core), run.duration_ns);
+    EXPECT_EQ(run.core.served + run.core.lost + run.core.queued, run.core.arrivals);
+    EXPECT_NEAR(static_cast<double>(run.core.arrivals), static_cast<double>(arrivals.size() - before), 20);
+  }
+}
+
 // The shortcut of the simulation changes no result.
 RC_GTEST_PROP(Simulate, rounds_that_are_skipped_are_as_if_they_had_happened, ()) {
   CoreSettings settings;
@@ -101,7 +117,7 @@ RC_GTEST_PROP(Simulate, rounds_that_are_skipped_are_as_if_they_had_happened, ())
   settings.p_states = *rc::gen::inRange(1U, 6U);
   const auto arrivals = poisson(std::pow(10, *rc::gen::inRange(10, 70) / 10.0), 0.25, *rc::gen::inRange(1U, 1000U));
   Settings chosen = of(static_cast<Kind>(*rc::gen::inRange<unsigned>(0, kKindNames.size())));
-  chosen.paper.down_dwell_ms = chosen.budget.dwell_ms = *rc::gen::inRange(1U, 50U);
+  chosen.paper.down_dwell_ms = chosen.printed.down_dwell_ms = chosen.budget.dwell_ms = *rc::gen::inRange(1U, 50U);
   AnyPolicy any = make_policy(chosen, machine_of(settings));
   std::visit(
       [&](const auto& policy) {

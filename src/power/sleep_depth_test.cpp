@@ -1,0 +1,70 @@
+#include "power/sleep_depth.h"
+
+#include <gtest/gtest.h>
+
+#include "power/test_ticks.h"
+
+namespace splitplane::power {
+namespace {
+
+using test::kMs;
+using test::kUs;
+
+// A core that falls into a deep state after `deep_after`, and takes `shallow` or `deep` to wake up.
+struct Core {
+  Ticks deep_after = 600 * kUs, shallow = 10 * kUs, deep = 110 * kUs;
+  Ticks now = 0;
+
+  // One sleep that a packet would end after `silence`.
+  void sleep(SleepDepth& depth, Ticks silence, Ticks allowed) {
+    const Ticks asked = depth.next();
+    const bool woken = silence < asked;
+    const Ticks idle = std::min(silence, asked);
+    const Ticks took = idle + (idle >= deep_after ? deep : shallow);
+    now += took;
+    depth.learn(now, asked, took, woken, allowed);
+  }
+};
+
+TEST(SleepDepth, an_idle_core_that_wakes_up_in_time_sleeps_as_long_as_it_may) {
+  SleepDepth depth(10 * kMs, kUs);
+  Core core;
+  for (int i = 0; i < 50; ++i) core.sleep(depth, kNever, 200 * kUs);
+  EXPECT_EQ(depth.proven(), 10 * kMs);
+}
+
+TEST(SleepDepth, a_deep_state_that_breaks_the_budget_is_not_reached_again) {
+  SleepDepth depth(10 * kMs, kUs);
+  Core core;
+  for (int i = 0; i < 50; ++i) core.sleep(depth, kNever, 80 * kUs);
+  EXPECT_LT(depth.next(), 600 * kUs);
+  EXPECT_GE(depth.proven(), 256 * kUs);
+  EXPECT_EQ(depth.hoped(), depth.proven());
+}
+
+TEST(SleepDepth, it_is_tried_again_after_seconds) {
+  SleepDepth depth(10 * kMs, kUs);
+  Core core;
+  for (int i = 0; i < 50; ++i) core.sleep(depth, kNever, 80 * kUs);
+  core.deep = 10 * kUs;  // as with a PM QoS request
+  while (core.now < 10'000 * kMs) core.sleep(depth, kNever, 80 * kUs);
+  EXPECT_EQ(depth.proven(), 10 * kMs);
+}
+
+TEST(SleepDepth, packets_that_always_come_in_a_deep_state_do_not_hide_how_late_it_is) {
+  SleepDepth depth(10 * kMs, kUs);
+  Core core;
+  for (int i = 0; i < 400; ++i) core.sleep(depth, 700 * kUs, 80 * kUs);
+  EXPECT_LT(depth.proven(), 600 * kUs);
+  EXPECT_LT(depth.next(), 600 * kUs);
+}
+
+TEST(SleepDepth, sleeps_that_timers_ended_early_prove_nothing) {
+  SleepDepth depth(10 * kMs, kUs);
+  const Ticks before = depth.proven();
+  for (int i = 0; i < 50; ++i) depth.learn(i * kMs, 50 * kUs, 60 * kUs, false, 80 * kUs);
+  EXPECT_EQ(depth.proven(), before);
+}
+
+}  // namespace
+}  // namespace splitplane::power
