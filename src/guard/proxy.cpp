@@ -96,7 +96,7 @@ Verdict Proxy::icmp_error(const Segment& s, Side from, const Flow& flow) {
 
 Verdict Proxy::challenge(Segment& s, Flow* flow) {
   if (!is_unicast(s)) return Verdict::drop(Outcome::not_unicast);
-  (void)learning_.count_syn(s);
+  learning_.count_syn(s);
   if (!has_good_checksums(s)) return Verdict::drop(Outcome::bad_checksum);
   const auto syn = tcp::parse_syn_options(s.header_octets(), s.tcp);
   if (!syn) return Verdict::drop(Outcome::bad_options);
