@@ -117,7 +117,9 @@ class Game {
         flow->server_scale = in_.octet() % 15;
         flow->told_scale = in_.octet() % 15;
         flow->client_scale = static_cast<std::uint8_t>(in_.octet() % 15) & 0xF;
-        flow->mss_index = static_cast<std::uint8_t>(in_.octet() % kCookieMss.size()) & 0xF;
+        const unsigned mss_and_kind = in_.octet();
+        flow->mss_index = static_cast<std::uint8_t>(mss_and_kind % kCookieMss.size()) & 7;
+        flow->cookie_kind = static_cast<std::uint8_t>(mss_and_kind >> 7) & 1;
         flow->sequence_delta = static_cast<std::uint32_t>(in_.word()) << 16 | in_.word();
         flow->ts_delta = in_.word();
         flow->client_next = kClientIsn + in_.octet();
@@ -160,7 +162,9 @@ class Game {
       kept.told_scale = 7;
       kept.sack_permitted = true;
     }
-    const auto cookie = jar.syn_cookie(c.tuple, kClientIsn, kept, 12345);
+    FourTuple of_cookie = c.tuple;
+    if (kind % 16 == 5) of_cookie.vlan |= 0x8000;  // the other kind of cookies (proxy.h)
+    const auto cookie = jar.syn_cookie(of_cookie, kClientIsn, kept, 12345);
     const Flow* const flow = flow_of(c);
     switch (kind % 16) {
       case 0:
