@@ -160,11 +160,10 @@ Verdict Proxy::from_unknown(Segment& s) {
   }
 }
 
-// The client's first ACK, or what it sends when that is lost: a probe of the closed window, with the octet that follows
-// or with none and the number before (RFC 9293 3.8.6.1 asks for one octet, Linux sends none).
+// The client's first ACK; or, when that is lost, a probe of the closed window: with the octet that follows, or with
+// none and the number before it (RFC 9293 3.8.6.1 asks for one octet, Linux sends none). A client that had data on its
+// SYN sends it again with the ACK, whatever the window is (RFC 7413 4.1.3).
 std::optional<Proxy::Proven> Proxy::open_cookie(const Segment& s, std::uint8_t kind) const {
-  // A held client has a window of 0. So all longer segments are of other connections, which need not be looked at.
-  if (s.payload_bytes() > 1) return std::nullopt;
   const auto places = tcp::find_options(s.header_octets(), s.tcp);
   if (!places) return std::nullopt;
   Proven proven{.kind = kind};
@@ -180,13 +179,15 @@ std::optional<Proxy::Proven> Proxy::open_cookie(const Segment& s, std::uint8_t k
   }
   proven.our_isn = s.tcp.acknowledgment - 1;
   const FourTuple tuple = cookie_tuple(s, kind);
-  for (const std::uint32_t isn : {s.tcp.sequence - 1, s.tcp.sequence}) {
+  const auto is_cookie_of = [&](std::uint32_t isn) {
     const auto options = guard_.jar.open(tuple, isn, proven.our_isn, echo);
-    if (!options) continue;
+    if (!options) return false;
     proven.options = *options;
     proven.client_isn = isn;
-    return proven;
-  }
+    return true;
+  };
+  if (is_cookie_of(s.tcp.sequence - 1)) return proven;
+  if (s.payload_bytes() == 0 && is_cookie_of(s.tcp.sequence)) return proven;
   return std::nullopt;
 }
 
@@ -277,7 +278,7 @@ Verdict Proxy::from_connected_client(Segment& s, Flow& flow) {
   const std::size_t payload = s.payload_bytes();
   if (has(flow, Flow::kChallenged) && (flags & tcp::kRst) == 0) [[unlikely]] {
     if (const auto proven = open_cookie(s, other_kind(flow))) return connect(s, *proven, &flow);
-    // A client that sends data has not begun anew: its window would be closed.
+    // A client that sends data and no cookie has not begun anew: its window would be closed.
     if (payload > 1) set(flow, Flow::kChallenged, false);
   }
   const std::uint32_t begin = s.tcp.sequence;
