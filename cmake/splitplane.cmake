@@ -58,10 +58,10 @@ endfunction()
 # How the code of the control side is optimized, of rooms and of their tests: little, since half of the time of a build is
 # JSON and command lines. Nothing where the build type asks for no optimization. With sanitizers that goes for unit
 # tests, which compile in half the time, but not for those that would then run longer than they compile.
-set(SPLITPLANE_LONG_TESTS bypass phy/fapi phy/scheduler phy/slots power power/replay ran/ecn ran/mac ran/rlc)
+set(SPLITPLANE_LONG_TESTS bypass guard guard/arming guard/state phy/fapi phy/scheduler phy/slots power power/replay ran/ecn ran/mac ran/rlc)
 # Rooms whose unit tests only compute: two of them may run at a time. All others wait for threads, sockets or clocks, and
 # run alone.
-set(SPLITPLANE_UNTIMED_TESTS config config/yaml fields guard/cookie phy/fapi phy/channel phy/scheduler phy/slots placement/decision power power/model power/replay ran ran/ecn ran/mac ran/mac/ciphering ran/pdcp ran/rlc ran/sdap wire)
+set(SPLITPLANE_UNTIMED_TESTS config config/yaml fields guard/arming guard/cookie phy/channel phy/fapi phy/scheduler phy/slots placement/decision power power/model power/replay ran ran/ecn ran/mac ran/mac/ciphering ran/pdcp ran/rlc ran/sdap wire)
 set(SPLITPLANE_UNIT_TESTS -O1)
 if(SPLITPLANE_SANITIZE)
   set(SPLITPLANE_CONTROL_SIDE -O0)

@@ -117,9 +117,9 @@ class Game {
         flow->server_scale = in_.octet() % 15;
         flow->told_scale = in_.octet() % 15;
         flow->client_scale = static_cast<std::uint8_t>(in_.octet() % 15) & 0xF;
-        const std::uint8_t cookie = in_.octet();
-        flow->mss_index = cookie & 7;
-        flow->cookie_kind = cookie >> 3 & 1;
+        const unsigned mss_and_kind = in_.octet();
+        flow->mss_index = static_cast<std::uint8_t>(mss_and_kind % kCookieMss.size()) & 7;
+        flow->cookie_kind = static_cast<std::uint8_t>(mss_and_kind >> 7) & 1;
         flow->sequence_delta = static_cast<std::uint32_t>(in_.word()) << 16 | in_.word();
         flow->ts_delta = in_.word();
         flow->client_next = kClientIsn + in_.octet();
@@ -162,11 +162,11 @@ class Game {
       kept.told_scale = 7;
       kept.sack_permitted = true;
     }
+    FourTuple of_cookie = c.tuple;
+    if (kind % 16 == 5) of_cookie.vlan |= 0x8000;  // the other kind of cookies (proxy.h)
+    const auto clock = static_cast<std::uint32_t>(rig_.guard.time.milliseconds);
+    const auto cookie = jar.syn_cookie(of_cookie, kClientIsn, kept, clock);
     const Flow* const flow = flow_of(c);
-    FourTuple tuple = c.tuple;  // as the flow's own cookie, or one for the tuple of a flow (proxy.cpp)
-    if (flow != nullptr && flow->cookie_kind == 0 && (flow->flags & Flow::kChallenged) != 0) tuple.vlan |= 1 << 15;
-    const auto cookie =
-        jar.syn_cookie(tuple, kClientIsn, kept, static_cast<std::uint32_t>(rig_.guard.time.milliseconds));
     switch (kind % 16) {
       case 0:
       case 1:

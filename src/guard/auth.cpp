@@ -32,9 +32,13 @@ Verdict Auth::from_client(Segment& s) {
 
 Verdict Auth::take_syn(Segment& s) {
   if (!is_unicast(s)) return Verdict::drop(Outcome::not_unicast);
-  if (learning_.count_syn(s) != Proof::kNone) {
-    return guard_.sources.take_syn(s.source, guard_.time.seconds) ? Verdict::forward(Outcome::passed_proven)
-                                                                  : Verdict::drop(Outcome::source_capped);
+  switch (learning_.count_syn(s)) {
+    case Learning::Whose::kProven:
+      return Verdict::forward(Outcome::passed_proven);
+    case Learning::Whose::kAboveLimit:
+      return Verdict::drop(Outcome::source_capped);
+    case Learning::Whose::kUnknown:
+      break;
   }
   if (s.is_segmented) return Verdict::drop(Outcome::mbuf_segmented);
   if (!passes_checksums(s, guard_.settings.checksums)) return Verdict::drop(Outcome::bad_checksum);

@@ -124,10 +124,7 @@ class GuardFunction {
       // Who has no flow and gets no cookie with options is judged by the fixed header.
       const unsigned reads = s.has_flow_hash ? s.tcp.header_bytes : std::uint8_t{wire::tcp::kMinHeaderBytes};
       are_long = are_long || s.tcp_offset + reads > RTE_CACHE_LINE_SIZE;
-      if (server.acts && server.mode == Mode::kAuth && side == Side::kClient && s.kind == Kind::kTcp &&
-          (s.tcp.flags & (wire::tcp::kSyn | wire::tcp::kRst)) != 0) {
-        cookies_.add(s);
-      }
+      if (server.acts && side == Side::kClient && s.kind == Kind::kTcp) ask_for_cookie(s, server);
       if (server.mode != Mode::kBypass) {
         s.source = SourceTable::key_of(s.tuple);
         guard_.sources.prefetch(s.source);
@@ -142,6 +139,12 @@ class GuardFunction {
     for (unsigned i = 0; i < burst.size; ++i) {
       if (segments_[i].has_flow_hash) guard_.flows.prefetch_flow(segments_[i].flow_hash);
     }
+  }
+
+  void ask_for_cookie(Segment& s, const ProtectedServer& server) {
+    const std::uint8_t kind = s.tcp.flags & Learning::kKindOfSegment;
+    if (server.mode == Mode::kAuth && (kind == wire::tcp::kSyn || kind == wire::tcp::kRst)) cookies_.add_for_auth(s);
+    if (server.mode == Mode::kProxy && kind == wire::tcp::kSyn) cookies_.add_for_proxy(s, server);
   }
 
   [[nodiscard]] Verdict decide(Segment& s, Side side) {

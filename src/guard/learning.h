@@ -18,19 +18,29 @@ class Learning {
 
   // A segment to a server whose guard does not act.
   void from_client(const Segment& s) {
-    if ((s.tcp.flags & kKindOfSegment) == wire::tcp::kSyn) (void)count_syn(s);
+    if ((s.tcp.flags & kKindOfSegment) == wire::tcp::kSyn) count_syn(s);
   }
 
-  // A SYN of a client: counts it and says whether its source has proven itself.
-  [[nodiscard]] Proof count_syn(const Segment& s) {
+  // Whose SYN it is.
+  enum class Whose : std::uint8_t { kUnknown, kProven, kAboveLimit };
+  // A SYN of a client: counts it and says whether its source has proven itself, and has one left in this second.
+  //
+  // What a proven source sends above its limit counts for the rate by which a guard arms and rests, and not for the
+  // share of half-open connections. So a flood of known sources arms it and keeps it armed, and one busy client that
+  // opens its connections does not.
+  Whose count_syn(const Segment& s) {
     const Proof proof = guard_.sources.find(s.source, guard_.time.seconds);
     ServerLine& line = guard_.line(s);
     line.syns.add(1);
     if (proof == Proof::kNone) {
       line.unknown_syns.add(1);
       ++guard_.server(s).unknown_syns;
+      return Whose::kUnknown;
     }
-    return proof;
+    if (guard_.sources.take_syn(s.source, guard_.time.seconds)) return Whose::kProven;
+    ++guard_.server(s).unknown_syns;
+    ++guard_.server(s).new_sources;
+    return Whose::kAboveLimit;
   }
 
   // A segment of a server.

@@ -257,10 +257,8 @@ void arrange(Rig& rig, const State& state, const std::vector<Connection>& all) {
     ASSERT_NE(flow, nullptr);
     const bool connecting = state.flow == FlowState::kConnecting;
     flow->flags = Flow::kHasTimestamps | Flow::kSackPermitted | Flow::kHasScale;
-    if (state.challenged) {  // by cookies of the kind that the connections' are
-      flow->flags |= Flow::kChallenged;
-      flow->cookie_kind = 1;
-    }
+    if (state.challenged) flow->flags |= Flow::kChallenged;
+    flow->cookie_kind = state.challenged ? 1 : 0;  // then the clients' cookies are of the other kind
     flow->server_scale = 9;
     flow->told_scale = flow->client_scale = 7;
     flow->mss_index = 6;

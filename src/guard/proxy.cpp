@@ -6,6 +6,7 @@
 #include "guard/icmp.h"
 #include "guard/reply.h"
 #include "guard/rewrite.h"
+#include "guard/syn_plan.h"
 #include "guard/translate.h"
 
 namespace splitplane::guard {
@@ -19,8 +20,6 @@ constexpr std::uint32_t kMaxWindowBytes = 1U << 30;
 
 // Our TSval is up to a second behind the clock, and a restarted guard's clock differs by less than this.
 constexpr std::uint32_t kClockSkewMs = 10'000;
-
-constexpr std::uint8_t kAskForEcn = tcp::kEce | tcp::kCwr;  // of a SYN (RFC 3168 6.1.1)
 
 bool has(const Flow& flow, std::uint8_t flag) {
   return (flow.flags & flag) != 0;
@@ -96,33 +95,29 @@ Verdict Proxy::icmp_error(const Segment& s, Side from, const Flow& flow) {
 
 Verdict Proxy::challenge(Segment& s, Flow* flow) {
   if (!is_unicast(s)) return Verdict::drop(Outcome::not_unicast);
-  (void)learning_.count_syn(s);
+  learning_.count_syn(s);
   if (!has_good_checksums(s)) return Verdict::drop(Outcome::bad_checksum);
-  const auto syn = tcp::parse_syn_options(s.header_octets(), s.tcp);
-  if (!syn) return Verdict::drop(Outcome::bad_options);
+  // The stage before made most cookies. It does not know of flows, which have one of their own.
+  const ProtectedServer& server = guard_.server(s);
+  if (!s.has_cookie && !plan_syn_cookie(s, server)) return Verdict::drop(Outcome::bad_options);
   if (!guard_.replies.take(guard_.time.milliseconds)) return Verdict::drop(Outcome::reply_capped);
 
-  const ProtectedServer& server = guard_.server(s);
   const bool is_v6 = s.tuple.is_v6 != 0;
-  // Without timestamps nothing keeps the other options, so client and server do without them, too.
-  const bool has_timestamps = syn->has_timestamps && server.has_timestamps;
-  CookieOptions kept;
-  kept.mss = syn->mss != 0 ? syn->mss : is_v6 ? kAbsentMss6 : kAbsentMss4;
-  kept.has_timestamps = has_timestamps;
-  if (has_timestamps && server.has_scale) kept.window_scale = syn->window_scale;
-  if (kept.window_scale) kept.told_scale = server.told_scale();
-  kept.sack_permitted = has_timestamps && server.has_sack && syn->sack_permitted;
-  kept.ecn = has_timestamps && server.has_ecn && (s.tcp.flags & kAskForEcn) == kAskForEcn;
+  const CookieOptions& kept = s.kept;
   const auto clock = static_cast<std::uint32_t>(guard_.time.milliseconds);
-  const auto cookie = flow == nullptr
-                          ? guard_.jar.syn_cookie(s.tuple, s.tcp.sequence, kept, clock)
-                          : guard_.jar.syn_cookie(cookie_tuple(s, other_kind(*flow)), s.tcp.sequence, kept, clock);
+  CookieJar::SynCookie cookie;
+  if (s.has_cookie && flow == nullptr) {
+    cookie = {s.cookie, CookieJar::syn_ts_value(kept, clock)};
+  } else {
+    cookie = guard_.jar.syn_cookie(flow == nullptr ? s.tuple : cookie_tuple(s, other_kind(*flow)), s.tcp.sequence, kept,
+                                   clock);
+  }
 
   tcp::SynOptions told;
   told.mss = server.mss != 0 ? server.mss : is_v6 ? kDefaultMss6 : kDefaultMss4;
-  told.has_timestamps = has_timestamps;
+  told.has_timestamps = kept.has_timestamps;
   told.ts_value = cookie.ts_value;
-  told.ts_echo = syn->ts_value;
+  told.ts_echo = s.client_ts;
   told.sack_permitted = kept.sack_permitted;
   if (kept.window_scale) told.window_scale = kept.told_scale;
   Reply reply{.sequence = cookie.sequence, .acknowledgment = s.tcp.sequence + 1};
@@ -165,11 +160,10 @@ Verdict Proxy::from_unknown(Segment& s) {
   }
 }
 
-// The client's first ACK, or what it sends when that is lost: a probe of the closed window, with the octet that follows
-// or with none and the number before (RFC 9293 3.8.6.1 asks for one octet, Linux sends none).
+// The client's first ACK; or, when that is lost, a probe of the closed window: with the octet that follows, or with
+// none and the number before it (RFC 9293 3.8.6.1 asks for one octet, Linux sends none). A client that had data on its
+// SYN sends it again with the ACK, whatever the window is (RFC 7413 4.1.3).
 std::optional<Proxy::Proven> Proxy::open_cookie(const Segment& s, std::uint8_t kind) const {
-  // A held client has a window of 0. So all longer segments are of other connections, which need not be looked at.
-  if (s.payload_bytes() > 1) return std::nullopt;
   const auto places = tcp::find_options(s.header_octets(), s.tcp);
   if (!places) return std::nullopt;
   Proven proven{.kind = kind};
@@ -185,13 +179,15 @@ std::optional<Proxy::Proven> Proxy::open_cookie(const Segment& s, std::uint8_t k
   }
   proven.our_isn = s.tcp.acknowledgment - 1;
   const FourTuple tuple = cookie_tuple(s, kind);
-  for (const std::uint32_t isn : {s.tcp.sequence - 1, s.tcp.sequence}) {
+  const auto is_cookie_of = [&](std::uint32_t isn) {
     const auto options = guard_.jar.open(tuple, isn, proven.our_isn, echo);
-    if (!options) continue;
+    if (!options) return false;
     proven.options = *options;
     proven.client_isn = isn;
-    return proven;
-  }
+    return true;
+  };
+  if (is_cookie_of(s.tcp.sequence - 1)) return proven;
+  if (s.payload_bytes() == 0 && is_cookie_of(s.tcp.sequence)) return proven;
   return std::nullopt;
 }
 
@@ -282,7 +278,7 @@ Verdict Proxy::from_connected_client(Segment& s, Flow& flow) {
   const std::size_t payload = s.payload_bytes();
   if (has(flow, Flow::kChallenged) && (flags & tcp::kRst) == 0) [[unlikely]] {
     if (const auto proven = open_cookie(s, other_kind(flow))) return connect(s, *proven, &flow);
-    // A client that sends data has not begun anew: its window would be closed.
+    // A client that sends data and no cookie has not begun anew: its window would be closed.
     if (payload > 1) set(flow, Flow::kChallenged, false);
   }
   const std::uint32_t begin = s.tcp.sequence;

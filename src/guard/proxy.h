@@ -36,8 +36,6 @@ class Proxy {
  public:
   // What a server is taken to announce before its first SYN-ACK was seen.
   static constexpr std::uint16_t kDefaultMss4 = 1460, kDefaultMss6 = 1440;
-  // What a client without the option can receive (RFC 9293 3.7.1).
-  static constexpr std::uint16_t kAbsentMss4 = 536, kAbsentMss6 = 1220;
 
   Proxy(WorkerGuard& guard, const GuardClock& clock);
 

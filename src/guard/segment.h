@@ -3,6 +3,7 @@
 
 #include <rte_mbuf.h>
 
+#include "guard/cookie/cookie_jar.h"
 #include "guard/cookie/four_tuple.h"
 #include "guard/outcome.h"
 #include "wire/tcp.h"
@@ -41,8 +42,11 @@ struct Segment {
   std::uint64_t source = 0;     // SourceTable::Key of the client
   std::uint64_t flow_hash = 0;  // FlowTable::Hash of the tuple
   bool has_flow_hash = false;   // the table may have a flow of it
+  // Of cookie_stage.h. A RST cookie under the newest key, or the one that a RST names; or a SYN cookie, of `kept`.
   bool has_cookie = false;
-  std::uint32_t cookie = 0;  // has_cookie: of the tuple, CookieJar::rst_cookie(), under the key that a RST names
+  std::uint32_t cookie = 0;
+  CookieOptions kept;           // what the cookie keeps of a SYN
+  std::uint32_t client_ts = 0;  // the SYN's TSval
 
   [[nodiscard]] std::uint8_t* frame() const { return rte_pktmbuf_mtod(mbuf, std::uint8_t*); }
   [[nodiscard]] std::uint8_t* ip() const { return frame() + ip_offset; }

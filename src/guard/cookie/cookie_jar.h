@@ -104,13 +104,33 @@ class BasicCookieJar {
   };
   [[nodiscard]] SynCookie syn_cookie(const FourTuple& tuple, std::uint32_t client_isn, const CookieOptions& options,
                                      std::uint32_t clock_ms) const {
-    const std::uint32_t bits = timestamp_bits(options);
-    const std::uint32_t mss = cookie_mss_index(options.mss);
-    const std::uint32_t carried = bits | (options.has_timestamps ? kHasTimestamps : 0);
-    SynCookie cookie;
-    cookie.sequence = with_key(newest_key(), mss << 28 | syn_hash(tuple, client_isn, mss, carried, newest_key()));
-    if (options.has_timestamps) cookie.ts_value = clock_ms - ((clock_ms - bits) & kTimestampMask);
-    return cookie;
+    const std::uint32_t mss = cookie_mss_index(options.mss), carried = carried_bits(options);
+    return {with_key(newest_key(), mss << 28 | syn_hash(tuple, client_isn, mss, carried, newest_key())),
+            syn_ts_value(options, clock_ms)};
+  }
+  [[nodiscard]] static std::uint32_t syn_ts_value(const CookieOptions& options, std::uint32_t clock_ms) {
+    return options.has_timestamps ? clock_ms - ((clock_ms - carried_bits(options)) & kTimestampMask) : 0;
+  }
+  // Sequence numbers of many SYN-ACKs, as RstAsk's cookies.
+  struct SynAsk {
+    const FourTuple* tuple = nullptr;
+    std::uint32_t client_isn = 0;
+    const CookieOptions* options = nullptr;
+    std::uint32_t* sequence = nullptr;
+  };
+  template <bool kV6>
+  void make_syn_cookies(std::span<const SynAsk, kAsksAtOnce> asks, unsigned count) const {
+    const std::uint32_t key = newest_key();
+    SipLanes<kV6 ? 6 : 3> lanes;
+    std::array<std::uint32_t, kAsksAtOnce> mss;
+    for (unsigned i = 0; i < count; ++i) {
+      const SynAsk& ask = asks[i];
+      mss[i] = cookie_mss_index(ask.options->mss);
+      lanes.set(i, keys_.key[key], syn_words<kV6>(*ask.tuple, ask.client_isn, mss[i], carried_bits(*ask.options)));
+    }
+    const auto hashes = lanes.hashes();
+    for (unsigned i = 0; i < count; ++i)
+      *asks[i].sequence = with_key(key, mss[i] << 28 | (static_cast<std::uint32_t>(hashes[i]) & kSynMask));
   }
   // `sequence` is the acknowledgment number of the client's ACK less one; `ts_echo` its TSecr if it has timestamps. The
   // options as the SYN had them, or nothing: forged, or older than both keys. Compared in constant time: one word,
@@ -139,6 +159,10 @@ class BasicCookieJar {
   static constexpr std::uint64_t kRstDomain = 1, kSynDomain = 2, kV6Domain = 128;
 
   [[nodiscard]] static std::uint32_t with_key(std::uint32_t key, std::uint32_t rest) { return key << 31 | rest; }
+  // The low bits of TSval, and whether there is one.
+  [[nodiscard]] static std::uint32_t carried_bits(const CookieOptions& options) {
+    return timestamp_bits(options) | (options.has_timestamps ? kHasTimestamps : 0);
+  }
   [[nodiscard]] static std::uint32_t timestamp_bits(const CookieOptions& options) {
     if (!options.has_timestamps) return kNoScale;
     const std::uint32_t scale = options.window_scale ? std::min<std::uint32_t>(*options.window_scale, 14) : kNoScale;

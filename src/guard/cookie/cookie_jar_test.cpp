@@ -201,6 +201,46 @@ RC_GTEST_PROP(CookieJar, any_options_come_back_as_near_as_a_cookie_keeps_them, (
   }
 }
 
+template <bool kV6>
+void expect_the_same_at_once() {
+  CookieJar jar(CookieJar::random_keys());
+  std::mt19937 random(5);
+  for (unsigned count = 1; count <= CookieJar::kAsksAtOnce; ++count) {
+    std::array<FourTuple, CookieJar::kAsksAtOnce> tuples;
+    std::array<CookieOptions, CookieJar::kAsksAtOnce> options;
+    std::array<CookieJar::RstAsk, CookieJar::kAsksAtOnce> rst;
+    std::array<CookieJar::SynAsk, CookieJar::kAsksAtOnce> syn;
+    std::array<std::uint32_t, CookieJar::kAsksAtOnce> cookies{}, sequences{};
+    for (unsigned i = 0; i < count; ++i) {
+      tuples[i] = kV6 ? v6_tuple() : v4_tuple();
+      tuples[i].client_port = static_cast<std::uint16_t>(random());
+      options[i] = {.mss = static_cast<std::uint16_t>(random()), .has_timestamps = i % 2 == 0};
+      rst[i] = {&tuples[i], jar.newest_key(), &cookies[i]};
+      syn[i] = {&tuples[i], i, &options[i], &sequences[i]};
+    }
+    jar.make_rst_cookies<kV6>(rst, count);
+    jar.make_syn_cookies<kV6>(syn, count);
+    for (unsigned i = 0; i < count; ++i) {
+      EXPECT_EQ(cookies[i], jar.rst_cookie(tuples[i]));
+      const auto alone = jar.syn_cookie(tuples[i], i, options[i], 77'777);
+      EXPECT_EQ(sequences[i], alone.sequence);
+      EXPECT_EQ(CookieJar::syn_ts_value(options[i], 77'777), alone.ts_value);
+    }
+    // The older key, which a RST may name.
+    const std::uint32_t before = cookies[0];
+    jar.rotate();
+    rst[0].key = CookieJar::key_named_by(before);
+    jar.make_rst_cookies<kV6>(rst, 1);
+    EXPECT_TRUE(CookieJar::are_same_rst_cookies(cookies[0], before));
+    EXPECT_FALSE(CookieJar::are_same_rst_cookies(cookies[0], before ^ 1U << 31));
+  }
+}
+
+TEST(CookieJar, cookies_made_at_once_are_the_same_as_one_by_one) {
+  expect_the_same_at_once<false>();
+  expect_the_same_at_once<true>();
+}
+
 TEST(CookieJar, mss_is_rounded_down_to_one_that_a_cookie_can_name) {
   EXPECT_EQ(cookie_mss_index(0), 0U);
   EXPECT_EQ(cookie_mss_index(535), 0U);
