@@ -136,7 +136,7 @@ def test_a_preference_that_a_killed_instance_had_set_comes_back(processes, folde
     wait_until("the governor", lambda: preference.read_text() in ("performance\n", "power\n"), processes=[gnb.process])
     gnb.process.child.kill()
     gnb.process.child.wait()
-    assert "as it was before" in run([splitplane(), "power", "restore"]).stdout
+    run([splitplane(), "power", "restore"])  # or an instance that another test starts meanwhile
     assert preference.read_text() == "balance_performance\n"
 
 
