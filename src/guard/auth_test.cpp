@@ -129,6 +129,25 @@ TEST_F(AuthTest, a_syn_ack_passes_only_if_the_server_opened_a_connection_there) 
   EXPECT_EQ(bump_.from_client(client(kSyn | kAck)), Outcome::passed_proven);
 }
 
+TEST_F(AuthTest, half_open_reset_of_what_passed_before_the_guard_acted) {
+  Frame syn_ack = client(kSyn | kAck, 500);
+  std::swap(syn_ack.from, syn_ack.to);
+  std::swap(syn_ack.from_port, syn_ack.to_port);
+  syn_ack.acknowledgment = 1001;
+  EXPECT_EQ(bump_.from_server(syn_ack), Outcome::half_open_reset);
+  EXPECT_TRUE(bump_.to_client.empty());
+  ASSERT_EQ(bump_.to_server.size(), 1U);
+  const ReadBack rst = read_back(bump_.to_server[0]);
+  EXPECT_TRUE(rst.checksums_good);
+  EXPECT_EQ(rst.frame.flags, kRst);
+  EXPECT_EQ(rst.frame.sequence, 1001U) << "what the server expects";
+  EXPECT_EQ(rst.frame.from, syn_ack.to);
+  EXPECT_EQ(rst.frame.to_port, syn_ack.from_port);
+
+  bump_.prove(syn_ack.to);
+  EXPECT_EQ(bump_.from_server(syn_ack), Outcome::passed_server);
+}
+
 TEST_F(AuthTest, not_unicast) {
   for (const char* from : {"0.1.2.3", "127.0.0.1", "224.0.0.1", "255.255.255.255", "10.0.0.1"}) {
     Frame f = client(kSyn);

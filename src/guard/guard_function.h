@@ -23,6 +23,7 @@
 #include "guard/guard_context.h"
 #include "guard/learning.h"
 #include "guard/proxy.h"
+#include "guard/reply.h"
 #include "guard/segment_parser.h"
 #include "guard/upkeep.h"
 
@@ -160,6 +161,8 @@ class GuardFunction {
 
   [[nodiscard]] Verdict from_client(Segment& s);
   [[nodiscard]] Verdict from_server(Segment& s);
+  [[nodiscard]] bool is_for_nobody(const Segment& s) const;
+  [[nodiscard]] Verdict reset_half_open(Segment& s);
   [[nodiscard]] Verdict about_connection(Segment& s, Side side);
 
   void settle(Segment& s, Side side, Verdict verdict) {
@@ -236,8 +239,25 @@ Verdict GuardFunction<Source, Sink, Ticks>::from_server(Segment& s) {
   if (Flow* const flow = flow_of(s); flow != nullptr) {
     return s.is_segmented ? Verdict::drop(Outcome::mbuf_segmented) : proxy_.from_server(s, *flow, outbox_);
   }
-  if (guard_.server(s).mode != Mode::kBypass) learning_.from_server(s);
-  return Verdict::forward(Outcome::passed_server);
+  const ProtectedServer& server = guard_.server(s);
+  if (server.mode != Mode::kBypass) learning_.from_server(s);
+  return server.acts && is_for_nobody(s) ? reset_half_open(s) : Verdict::forward(Outcome::passed_server);
+}
+
+// A server's SYN-ACK to a source that has not proven itself: to a SYN that passed before the guard acted. Such a
+// connection fills the server's backlog for as long as the server sends its SYN-ACK again, a minute and longer.
+template <class Source, class Sink, class Ticks>
+bool GuardFunction<Source, Sink, Ticks>::is_for_nobody(const Segment& s) const {
+  return (s.tcp.flags & Learning::kKindOfSegment) == (wire::tcp::kSyn | wire::tcp::kAck) &&
+         guard_.sources.find(s.source, guard_.time.seconds) == Proof::kNone;
+}
+
+// A RST at the number that the server expects ends it (RFC 9293 3.10.7.4). A real client sends its SYN again.
+template <class Source, class Sink, class Ticks>
+Verdict GuardFunction<Source, Sink, Ticks>::reset_half_open(Segment& s) {
+  if (s.is_segmented) return Verdict::drop(Outcome::mbuf_segmented);
+  const Reply reset{.sequence = s.tcp.acknowledgment, .flags = wire::tcp::kRst};
+  return turn_round(s, reset) ? Verdict::reply(Outcome::half_open_reset) : Verdict::drop(Outcome::no_buffer);
 }
 
 // An ICMP error: if it is about a proxied connection, the numbers that it quotes are translated.

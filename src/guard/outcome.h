@@ -24,6 +24,7 @@ namespace splitplane::guard {
   X(handshake, "the server's SYN-ACK of a proxied connection: answered, and told the client") \
   X(refused_by_server, "the server's RST to our SYN: told the client")                       \
   X(older_reset, "a server's segment of an older connection, while ours begins: answered by a RST") \
+  X(half_open_reset, "a server's SYN-ACK to a source that has not proven itself: answered by a RST")  \
   X(mbuf_segmented, "dropped: frame in more than one segment")                               \
   X(fragment, "dropped: fragment of a packet to a server whose guard acts, of an unknown source") \
   X(bad_checksum, "dropped: SYN or proof with a wrong checksum")                             \

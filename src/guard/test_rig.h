@@ -37,6 +37,7 @@ inline Way way_of(Outcome outcome) {
     case Outcome::challenged_syn:
     case Outcome::handshake:
     case Outcome::older_reset:
+    case Outcome::half_open_reset:
       return Way::kReply;
     case Outcome::proved_rst:
       return Way::kConsume;

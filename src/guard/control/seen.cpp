@@ -10,7 +10,7 @@ constexpr std::size_t kFirstOwn =
 bool is_reply(guard::Outcome outcome) {
   using guard::Outcome;
   return outcome == Outcome::challenged_rst || outcome == Outcome::challenged_syn || outcome == Outcome::handshake ||
-         outcome == Outcome::older_reset;
+         outcome == Outcome::older_reset || outcome == Outcome::half_open_reset;
 }
 
 }  // namespace
