@@ -1,5 +1,5 @@
 // Makes the cookies that a burst needs, eight at once, before anything is decided about its packets: a SYN's own, and
-// the one that a RST should have. A burst with few of them leaves them to whoever decides.
+// the one that a RST should have. One that is alone is left to the step that decides.
 #pragma once
 
 #include <array>
