@@ -71,7 +71,7 @@ WRONG_VALUES = edits(
     ("    core: 2", "    >>core: 1024", "workers.l.core", "is 1024"),
     ("    features: clone", "    >>features: clones", "workers.w0.features", "did you mean 'clone'?; allowed: drop,"),
     ("    function: l2fwd", "    >>function: fwd", "workers.l.function", "allowed: gnb, l2fwd, dispatch, copies"),
-    ("    policy: busy", "    >>policy: lazy", "workers.w2.policy", "'lazy' is unknown; allowed: busy, yield, paper, l3fwd, budget"),
+    ("    policy: busy", "    >>policy: lazy", "workers.w2.policy", "'lazy' is unknown; allowed: busy, yield, paper, paper_printed, l3fwd, metronome, budget"),
     ("{kind: l3fwd, wait_ms: 1000}", "{kind: l3fwd, >>wait_ms: 1001}", "workers.c.policy.wait_ms", "is 1001; allowed: an integer from 1 to 1000"),
     ("{kind: l3fwd, wait_ms: 1000}", "{kind: >>l3fdw}", "workers.c.policy.kind", "did you mean 'l3fwd'?; allowed: busy,"),
     ("      down_utilisation: 1\n", "      >>down_utilisation: 1.5\n", "workers.w1.policy.down_utilisation", "is 1.5; allowed: a number from 0.05 to 1"),

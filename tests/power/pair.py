@@ -25,7 +25,7 @@ TRAFFIC_CORE, DEVICE_CORE = 0, 1
 RING = 1024
 WORKER, WORKER_THREAD = "w0", "rte-worker-1"
 MEMORY = {"hugepages": "never", "megabytes": 96, "mbufs": 16383}
-POLICIES = ("busy", "yield", "paper", "l3fwd", "budget")
+POLICIES = ("busy", "yield", "paper", "paper_printed", "l3fwd", "metronome", "budget")
 WARM_S, AFTER_S = 0.15, 0.1  # of the traffic that is not measured, at its begin and end
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-POLICIES = ["busy", "yield", "paper", "l3fwd", "budget"]
+POLICIES = ["busy", "yield", "paper", "paper_printed", "l3fwd", "metronome", "budget"]
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +41,9 @@ def test_every_policy_accounts_for_all_time_and_all_packets(splitplane: Path, ar
         assert sum(policy["p_states"]) == pytest.approx(1)
         assert policy["arrived"] == policy["processed"] + policy["lost"] + policy["queued"]["at_end"]
         assert policy["arrived"] > 1000
+        modelled = policy["modelled"]
+        assert modelled["watts_low"] <= modelled["watts"] <= modelled["watts_high"]
+        assert modelled["joules"] == pytest.approx(2 * modelled["watts"])
 
 
 def test_a_sleeping_policy_is_less_active_and_later_than_busy(splitplane: Path) -> None:
@@ -99,7 +102,7 @@ def test_what_tune_prints_is_a_policy_that_a_configuration_takes(splitplane: Pat
 @pytest.mark.parametrize(
     ("args", "sentence"),
     [
-        (["--policy", "best"], "allowed: all, busy, yield, paper, l3fwd, budget"),
+        (["--policy", "best"], "allowed: all, busy, yield, paper, paper_printed, l3fwd, metronome, budget"),
         (["--set", "budget.latency_us=0"], "latency_us"),
         (["--set", "busy_us=3"], "allowed: POLICY.NAME=VALUE"),
         (["--set", "paper.max_packets=5"], "climb_packets"),
