@@ -494,15 +494,15 @@ class Budget {
   std::uint64_t rounds_ = 0;                        // ... that had packets
   double burst_ = 1;                                // packets that come at once, all but a few
   std::uint64_t backlog_ = 0, backlog_before_ = 0;  // packets left after the last round, and when the window began
-  std::uint64_t excused_ = 0;                       // so many packets may wait in a queue after the worker's own sleep
-  RecentMax held_burst_, held_rate_;                // of the last two dwells
-  double cost_ = 0;                                 // busy ticks per packet at P0; 0: none measured yet
-  double full_cost_ = 0;                            // the same if each round takes a full burst
-  double poll_ = 0;                                 // ticks of a round without packets at P0
-  double train_ = 1;                                // mean packets of a train
-  double used_ = 0;                                 // utilisation of the last window
-  double power_ = 1;                                // as the prices say, relative to an active core at P0
-  unsigned late_bursts_ = 0, forbidden_ = 0;        // full bursts in a row; windows without a timed sleep
+  std::uint64_t excused_ = 0;                 // this number of packets may wait in a queue after the worker's own sleep
+  RecentMax held_burst_, held_rate_;          // of the last two dwells
+  double cost_ = 0;                           // busy ticks per packet at P0; 0: none measured yet
+  double full_cost_ = 0;                      // the same if each round takes a full burst
+  double poll_ = 0;                           // ticks of a round without packets at P0
+  double train_ = 1;                          // mean packets of a train
+  double used_ = 0;                           // utilisation of the last window
+  double power_ = 1;                          // as the prices say, relative to an active core at P0
+  unsigned late_bursts_ = 0, forbidden_ = 0;  // full bursts in a row; windows without a timed sleep
   bool crowded_ = false;
   bool answered_ = false;               // interrupts exist, and are fast enough for budget and ring as far as is known
   bool interrupts_ = false;             // ... also with the work of a burst at this P-state

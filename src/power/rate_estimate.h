@@ -71,7 +71,7 @@ class TrainRate {
     idle_ = std::max(0.0, idle_ + static_cast<double>(idle));
     const double keep = memory_ / (memory_ + static_cast<double>(length));
     const double mean = trains_ > 0 ? unseen_ / trains_ : 0;
-    // Of the sleeps, so many found packets. If nearly all did, nothing tells how many trains each of them hid.
+    // Number of sleeps that found packets. If nearly all did, nothing tells how many trains each of them hid.
     const double share = idle_ > 0 ? trains_ * mean / idle_ : 1;
     crowded_ = share > kMostHits;
     if (idle_ > 0) rate_ = share > kFewHits && !crowded_ ? -std::log(1 - share) / mean : trains_ / idle_;
@@ -110,7 +110,7 @@ class BurstSizes {
     sum_ /= weight_;
     weight_ = 1;
   }
-  // All but this share of the packets come in bursts of at most so many. It errs to the safe side by a fifth at most.
+  // All but this share of the packets come in bursts of at most this size. It errs to the safe side by a fifth at most.
   // 1 if none came for long.
   [[nodiscard]] double high(double share) const {
     double above = 0;
