@@ -122,8 +122,8 @@ workers:
     numa: 1
     slow_clock: 0.5
     policy: {kind: busy}
-power:
-  {sensor: rapl, profile: config/power/ssp2022.yaml, governor: epp, uncore_mhz: 1500, supply_watts: 920, unmetered_watts: 11.5}
+power: {sensor: rapl, profile: config/power/ssp2022.yaml, governor: epp, uncore_mhz: 1500,
+        supply_watts: 920, unmetered_watts: 11.5}
 bearers:
   - count: 4
     upf: 10.100.0.2
