@@ -10,7 +10,7 @@ import struct
 import time
 from dataclasses import dataclass
 
-from bed import BANNER_PORT, CLIENT_IPV4, SERVER_IPV4, WEB_PORT, Bed
+from bed import BANNER_PORT, CLIENT_IPV4, IPERF_PORT, SERVER_IPV4, WEB_PORT, Bed
 from processes import run, wait_until
 from web_server import BANNER, content
 from wire import socket_in
@@ -149,8 +149,8 @@ def curl(bed: Bed, source: str, size: int = 64, server: str = SERVER_IPV4, patie
     return found | {"ok": done.returncode == 0 and found["http_code"] == 200 and found["size_download"] == size}
 
 
-def iperf(bed: Bed, seconds: float, *, reverse: bool, port: int, server: str = SERVER_IPV4) -> float:
-    """Mbit/s that the receiver counted. The port must be one that the guard protects."""
+def iperf(bed: Bed, seconds: float, *, reverse: bool, port: int = IPERF_PORT, server: str = SERVER_IPV4) -> float:
+    """Mbit/s that the receiver counted; 0: it did not come to that."""
     listener = bed.processes.start("iperf3", ["iperf3", "-s", "-1", "-p", port, "-i", "0"], bed.server)
     wait_until("iperf3", lambda: f":{port}" in run(["ss", "-Hltn"], netns=bed.server).stdout, processes=[listener])
     try:

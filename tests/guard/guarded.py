@@ -8,7 +8,17 @@ import time
 from pathlib import Path
 
 import configs
-from bed import BANNER_PORT, CLOSED_PORT, FAR_SERVER_IPV4, GUARD_CORE, SERVER_IPV4, SERVER_IPV6, WEB_PORT, Bed
+from bed import (
+    BANNER_PORT,
+    CLOSED_PORT,
+    FAR_SERVER_IPV4,
+    GUARD_CORE,
+    IPERF_PORT,
+    SERVER_IPV4,
+    SERVER_IPV6,
+    WEB_PORT,
+    Bed,
+)
 from instance import Instance
 from paths import splitplane
 from processes import run, wait_until
@@ -17,6 +27,7 @@ SERVERS = {
     "web": {"address": SERVER_IPV4, "ports": WEB_PORT},
     "web6": {"address": SERVER_IPV6, "ports": WEB_PORT},
     "banner": {"address": SERVER_IPV4, "ports": BANNER_PORT},
+    "iperf": {"address": SERVER_IPV4, "ports": IPERF_PORT},
     "far": {"address": FAR_SERVER_IPV4},
     "closed": {"address": SERVER_IPV4, "ports": CLOSED_PORT},  # where no process listens
 }

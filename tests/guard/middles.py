@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bed import CLIENT_IPV4, SERVER_IPV4, WEB_PORT, Bed
+from bed import CLIENT_IPV4, IPERF_PORT, SERVER_IPV4, WEB_PORT, Bed
 from processes import run
 
 PORTS = ("out0", "in0")
@@ -33,11 +33,11 @@ RULES = """
 table ip guard {{
   chain before {{
     type filter hook prerouting priority raw; policy accept;
-    tcp dport {port} tcp flags & (fin | syn | rst | ack) == syn notrack
+    tcp dport {{ {ports} }} tcp flags & (fin | syn | rst | ack) == syn notrack
   }}
   chain pass {{
     type filter hook forward priority filter; policy accept;
-    tcp dport {port} ct state invalid,untracked synproxy mss {mss} wscale {scale} timestamp sack-perm
+    tcp dport {{ {ports} }} ct state invalid,untracked synproxy mss {mss} wscale {scale} timestamp sack-perm
     ct state invalid drop
   }}
 }}
@@ -46,12 +46,12 @@ table ip guard {{
 
 class Synproxy:
     """nftables' SYNPROXY. It needs a router: the middle has a route to each end, and each end sends to the middle's MAC
-    address. IPv4 only. `scale` is what the server really announces, because SYNPROXY cannot learn it."""
+    address. IPv4 only. It cannot learn the window scale of the server, so we tell it."""
 
     name = "synproxy"
 
-    def __init__(self, bed: Bed, scale: int = 7, mss: int = 1460):
-        self.bed, self.scale, self.mss = bed, scale, mss
+    def __init__(self, bed: Bed, mss: int = 1460):
+        self.bed, self.scale, self.mss = bed, scale_of(bed), mss
 
     def __enter__(self):
         bed, ip = self.bed, ["ip", "-n", self.bed.guard]
@@ -73,7 +73,7 @@ class Synproxy:
             run([*ip, "route", "add", f"{address}/32", "dev", port])
             run([*ip, "neigh", "replace", address, "lladdr", mac, "dev", port, "nud", "permanent"])
         run([*ip, "route", "add", "default", "via", CLIENT_IPV4, "dev", "out0", "onlink"])
-        rules = RULES.format(port=WEB_PORT, mss=self.mss, scale=self.scale)
+        rules = RULES.format(ports=f"{WEB_PORT}, {IPERF_PORT}", mss=self.mss, scale=self.scale)
         path = bed.folder / "synproxy.nft"
         path.write_text(rules)
         run(["nft", "-f", path], netns=bed.guard)
@@ -94,3 +94,12 @@ class Synproxy:
         """/proc/net/stat/synproxy: sums of all cores."""
         head, *rows = run(["cat", "/proc/net/stat/synproxy"], netns=self.bed.guard).stdout.splitlines()
         return {name: sum(int(row.split()[at], 16) for row in rows) for at, name in enumerate(head.split())}
+
+
+def scale_of(bed: Bed) -> int:
+    """The window scale that the server announces: what its largest buffer needs (tcp_select_initial_window)."""
+    largest = max(
+        int(run(["sysctl", "-n", name], netns=bed.server).stdout.split()[-1])
+        for name in ("net.ipv4.tcp_rmem", "net.core.rmem_max")
+    )
+    return max(0, min(14, largest.bit_length() - 1 - 15))

@@ -43,10 +43,12 @@ async def http(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> No
                 body = digest.hexdigest().encode()
             else:
                 body = content(min(LONGEST, int(path.strip(b"/") or b"64")))
-            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body))
+            closes = fields.get(b"connection") == b"close"
+            end = b"Connection: close\r\n\r\n" if closes else b"\r\n"
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n%b" % (len(body), end))
             writer.write(body)
             await writer.drain()
-            if fields.get(b"connection") == b"close":
+            if closes:
                 break
     with contextlib.suppress(OSError):
         writer.close()
