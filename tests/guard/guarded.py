@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+from collections import Counter
 from pathlib import Path
 
 import configs
@@ -96,9 +97,16 @@ class Guard:
         for each in [name] if name else self.names:
             self.control.call("guard.set", name=each, **changes)
 
+    def rotate(self) -> None:
+        """New cookie keys."""
+        self.control.call("guard.rotate")
+
+    def show(self) -> dict:
+        return self.control.call("guard.show")
+
     def servers(self) -> dict[str, dict]:
-        """Rows of `ctl guard list` by name."""
-        return {row["name"]: row for row in self.control.call("guard.list")["servers"]}
+        """By name: counters, and whether it is armed."""
+        return {row["name"]: row for row in self.show()["servers"]}
 
     def armed(self, name: str = "web") -> bool:
         return bool(self.servers()[name]["armed"])
@@ -113,12 +121,23 @@ class Guard:
         )
         return time.monotonic() - begin
 
-    def outcomes(self) -> dict[str, dict[str, int]]:
-        """Of all workers, by side."""
-        return self.control.call("guard.outcomes")
+    def workers(self) -> list[dict]:
+        return self.control.stats()["workers"]
+
+    def outcomes(self) -> dict[str, Counter]:
+        """Of all workers, what became of the packets from each side; an outcome that did not happen is 0."""
+        return outcomes_of(self.workers())
 
     def alive(self) -> bool:
         return self.instance.process.poll() is None and self.control.process() == self.pid
+
+
+def outcomes_of(workers: list[dict]) -> dict[str, Counter]:
+    found = {side: Counter() for side in ("from_clients", "from_servers")}
+    for worker in workers:
+        for side, counts in found.items():
+            counts.update(worker[side])
+    return found
 
 
 def port(interface: str, number: int) -> dict:

@@ -73,6 +73,8 @@ class Measured:
 class Pair:
     """The device runs from entry to exit; each run of traffic is a process of its own."""
 
+    command = "run"  # of the device
+
     def __init__(self, folder: Path, name: str, policy: object = "busy", **worker: object):
         self.folder, self.name = folder, f"{name}-{os.getpid()}"
         self.policy, self.worker = policy, worker
@@ -87,8 +89,9 @@ class Pair:
             self.processes = Processes(self.folder)
             self.stack.callback(self.processes.stop_all)
             self.config = self._write("device", self.device_tree())
-            self.device = Instance(self.processes, "device", "run", self.config)
+            self.device = Instance(self.processes, "device", self.command, self.config)
             self.pid = self.device.process.child.pid
+            self.worker_name = self.device.control.stats()["workers"][0]["name"]
             self.tid = thread_of(self.pid, WORKER_THREAD)
             if self.tid == 0:
                 raise Failure(f"the device has no thread {WORKER_THREAD}")
@@ -142,7 +145,7 @@ class Pair:
 
     def use(self, policy: str) -> None:
         """Switches the running worker, to the policy's default settings."""
-        run([splitplane(), "power", "set", self.config, WORKER, policy])
+        run([splitplane(), "power", "set", self.config, self.worker_name, policy])
 
     def counters(self) -> dict[str, int]:
         """Of the worker: all that it counts, and its cycles as `busy`, `idle`, `asleep`."""
@@ -165,9 +168,19 @@ class Pair:
         after_s: float = AFTER_S,
     ) -> tuple[Sent, Measured]:
         """`seconds` are measured; `during` is called after that, with traffic still flowing for `after_s`."""
+        return self._watched(self._stamped(rate, seed, arrivals), seconds, during, after_s)
+
+    def _watched(
+        self,
+        gen: dict,
+        seconds: float,
+        during: Callable[[Pair], None] | None = None,
+        after_s: float = AFTER_S,
+        stamped: bool = True,
+    ) -> tuple[Sent, Measured]:
         whole = WARM_S + seconds + after_s
         before = self.counters()["received"]
-        process, results = self._start("gen", self._stamped(rate, seed, arrivals), "--duration", str(whole))
+        process, results = self._start("gen", gen, "--duration", str(whole))
         wait_until("the first packets", lambda: self.counters()["received"] > before, processes=[process])
         time.sleep(WARM_S)
         measured = self.measure(seconds)
@@ -175,7 +188,7 @@ class Pair:
             during(self)
             if process.poll() is not None:
                 raise Failure(f"the traffic ended before what was to be done during it\n{process.tail()}")
-        return self._results(process, results), measured
+        return self._results(process, results, stamped), measured
 
     def unwatched(self, rate: int, seconds: float, seed: int = 1, arrivals: object = "constant") -> Sent:
         """Traffic that nobody disturbs by looking at the device: for what is lost."""
