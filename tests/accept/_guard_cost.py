@@ -9,13 +9,14 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
+from _guard_table import xdp_fails
 from _tools import ROOT, say
 from bed import Bed
 from figures import median, spread
 from flood import Flood
 from guarded import Guard
 from meter import TICK_NS, first_of_all
-from middles import Bridge, Synproxy
+from middles import Bridge, Synproxy, XdpSynproxy
 from report import Report
 
 PAUSE_US = 10  # hping3 sends about 30,000 a second then, and no wire is full
@@ -93,7 +94,15 @@ def child_of(flood: Flood) -> int:
     return int(children[0]) if children else pid
 
 
-WAYS = ("dead_end", "bridge_kernel_cookies", "synproxy", "guard_bypass", "guard_auth", "guard_proxy")
+ALL_WAYS = (
+    "dead_end",
+    "bridge_kernel_cookies",
+    "synproxy",
+    "xdp_synproxy",
+    "guard_bypass",
+    "guard_auth",
+    "guard_proxy",
+)
 
 
 def once(way: str) -> Spent:
@@ -109,20 +118,23 @@ def once(way: str) -> Spent:
             stack.enter_context(Bridge(bed))
         elif way == "synproxy":
             stack.enter_context(Synproxy(bed))
+        elif way == "xdp_synproxy":
+            stack.enter_context(XdpSynproxy(bed))
         return spend(bed, guard)
 
 
 def items(report: Report) -> None:
-    say(f"guard: CPU of a million SYNs, {REPEATS} repeats of {len(WAYS)} ways")
+    ways = [way for way in ALL_WAYS if way != "xdp_synproxy" or not xdp_fails()]
+    say(f"guard: CPU of a million SYNs, {REPEATS} repeats of {len(ways)} ways")
     first_of_all(os.getpid())
-    order, found = random.Random(1), {way: [] for way in WAYS}
+    order, found = random.Random(1), {way: [] for way in ways}
     for _ in range(REPEATS):
-        for way in order.sample(WAYS, len(WAYS)):
+        for way in order.sample(ways, len(ways)):
             found[way].append(once(way))
     dead = [one.per_million for one in found["dead_end"]]
     why = "CPU of hping3 (softirqs in it too), the guard, ksoftirqd and interrupts, less that into a dead end "
     why += f"({spread(dead, ' s')}); policy budget"
-    for way in WAYS[1:]:
+    for way in ways[1:]:
         added = [one.per_million - alone for one, alone in zip(found[way], dead, strict=True)]
         own = [one.guard_per_million for one in found[way]]
         lost = sum(one.syns - one.handled for one in found[way])

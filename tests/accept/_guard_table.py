@@ -7,12 +7,16 @@ import json
 import random
 import statistics
 from dataclasses import asdict
+from functools import cache
 
 from _tools import ROOT, say
+from bed import Bed
 from figures import interval, median, with_interval
-from protectors import KERNEL_COOKIES, NOBODY, SYNPROXY, Protector, Trial, guards, trial
+from processes import Failure
+from protectors import KERNEL_COOKIES, NOBODY, SYNPROXY, XDP_SYNPROXY, Protector, Trial, guards, trial
 from report import Report
 
+FOLDER = ROOT / "out" / "accept-guard"
 REPEATS = 5
 PEOPLE, PAUSE_S, PATIENCE_S = 40, 0.05, 5.0
 # Microseconds between two SYNs of hping3: the wires have room (some 10,000 a second), and as fast as it can.
@@ -20,8 +24,19 @@ FLOODS = {"with_room": 50, "full": None}
 SUCCESS_PERCENT = 99
 
 
+@cache
+def xdp_fails() -> str:
+    """Why the program for XDP is not there; nothing if it is."""
+    try:
+        with Bed(FOLDER, "xdp") as bed, XDP_SYNPROXY.put(bed):
+            return ""
+    except Failure as failed:
+        return str(failed)
+
+
 def protectors() -> tuple[Protector, ...]:
-    return (NOBODY, KERNEL_COOKIES, SYNPROXY, *guards("budget"), *guards("busy"))
+    in_kernel = (NOBODY, KERNEL_COOKIES, SYNPROXY, *(() if xdp_fails() else (XDP_SYNPROXY,)))
+    return (*in_kernel, *guards("budget"), *guards("busy"))
 
 
 def success(trials: list[Trial]) -> float:
@@ -52,18 +67,19 @@ def row(name: str, trials: list[Trial]) -> str:
 def measure(flood: str | None) -> dict[str, list[Trial]]:
     """In an order drawn anew for each repeat, so that what else the machine does meets all of them."""
     order, found = random.Random(1), {one.name: [] for one in protectors()}
-    folder = ROOT / "out" / "accept-guard"
     for repeat in range(REPEATS if flood else 2):
         for one in order.sample(protectors(), len(protectors())):
             shape = {"people": PEOPLE, "pause_s": PAUSE_S, "patience_s": PATIENCE_S}
             more = repeat == 0
             pause_us = FLOODS[flood] if flood else None
-            found[one.name].append(trial(folder, one, pause_us, **shape, flooded=flood is not None, more=more))
+            found[one.name].append(trial(FOLDER, one, pause_us, **shape, flooded=flood is not None, more=more))
     return found
 
 
 def items(report: Report) -> None:
     kept = {}
+    if why := xdp_fails():
+        report.skip("guard_table_xdp_synproxy", "built by clang and taken by the kernel", why)
     for flood in (None, *FLOODS):
         name = f"guard_table_{flood or 'quiet'}"
         say(f"guard: who gets through, {'without a flood' if not flood else f'flood {flood}'}")
@@ -90,7 +106,7 @@ def items(report: Report) -> None:
                 why = f"{sum(each.sent for each in trials)} SYNs of the flood"
                 report.at_least(f"guard_success_with_room_{one.name}", mine, SUCCESS_PERCENT, "%", why)
         lower_connect_time(report, name, found)
-    path = ROOT / "out" / "accept-guard" / "table.json"
+    path = FOLDER / "table.json"
     path.write_text(
         json.dumps({k: {w: [asdict(t) for t in ts] for w, ts in v.items()} for k, v in kept.items()}) + "\n"
     )
@@ -99,7 +115,7 @@ def items(report: Report) -> None:
 def lower_connect_time(report: Report, name: str, found: dict[str, list[Trial]]) -> None:
     """Mode proxy against SYNPROXY, which does the same in the kernel, and against each other that lets people in."""
     for mine in ("guard_proxy_busy", "guard_proxy_budget"):
-        for other in ("synproxy", "kernel_cookies", "nobody"):
+        for other in [one.name for one in protectors() if not one.is_guard]:
             theirs, ours = connects_ms(found[other]), connects_ms(found[mine])
             item = f"{name}_connect_{mine}_below_{other}"
             if not theirs:

@@ -54,6 +54,9 @@ from traffic import Transfer, Web
 from ue import configure_ue, tun_name
 from upf import Upf, tunnels_of
 
+from guard import HEAD as GUARD_HEAD
+from guard import flooded
+
 FILE_BYTES = 20_000_000
 INNER_MTU = 1400  # with N3 headers over IPv6 it fits a link of 1500 octets
 LOAD_SECONDS = 5
@@ -83,6 +86,7 @@ class Results:
     secured: list[list[object]] = field(default_factory=list)
     full: list[list[object]] = field(default_factory=list)
     bypass: list[list[object]] = field(default_factory=list)
+    guard: list[list[object]] = field(default_factory=list)
     twice: int = 0  # PDUs of acknowledged bearers that an end received once more
     drops: list[list[object]] = field(default_factory=list)
 
@@ -106,6 +110,7 @@ class Results:
         )
         parts += [self.on_card] if self.on_card else []
         parts += [self.moves] if self.moves else []
+        parts += [f"{row[1]} through a SYN flood with {row[0]}" for row in self.guard]
         parts += [f"TCP {name} {mbit:.0f} Mbit/s" for name, mbit in self.streams]
         right = sum(check.passed for check in checks.done)
         return ", ".join([*parts, f"{right} of {len(checks.done)} checks passed"])
@@ -347,6 +352,8 @@ def report(results: Results, checks: Checks):
         )
     if results.bypass:
         summary.table("Host bypass on CPU threads, no GPU: 512-octet frames, soft NIC", BYPASS_HEAD, results.bypass)
+    if results.guard:
+        summary.table("A SYN flood, and people who connect meanwhile", GUARD_HEAD, results.guard)
     if results.drops:
         summary.table("Dropped, by reason", ("instance", "worker", "reason", "packets"), results.drops)
     summary.verdicts(checks)
@@ -396,6 +403,7 @@ def main() -> int:
         generated_load(say, results, checks)
         checked_load(say, results, checks)
         results.bypass = host_bypass(say, checks)
+        results.guard = flooded(say, checks)
     except KeyboardInterrupt:
         print("\ninterrupted; namespaces and processes are removed", file=sys.stderr)
         return 130

@@ -12,6 +12,7 @@ from ends import FILE_BYTES, Link, Shape, drop_some
 from guard_wires import Judged
 from guarded import Guard, has_guard
 from paths import own
+from processes import run
 
 pytestmark = pytest.mark.skipif(not has_guard(), reason="SKIPPED: the program has no guard")
 
@@ -19,13 +20,7 @@ JUDGED_BYTES = 600_000  # what the judge reads octet by octet
 LOSSY_BYTES, LOSS_PERCENT = 5_000_000, 1
 NARROW = 1280
 WRAP = (1 << 32) - JUDGED_BYTES // 2
-LARGE_BUFFER, SMALL_BUFFER = "4096 131072 1073741824", "4096 32768 65535"
-USUAL = {
-    "net.ipv4.tcp_timestamps": 1,
-    "net.ipv4.tcp_sack": 1,
-    "net.ipv4.tcp_window_scaling": 1,
-    "net.ipv4.tcp_rmem": "4096 131072 6291456",
-}
+LARGE_BUFFER = "4096 131072 1073741824"
 # What is set at an end, and the shape of the client's socket.
 AGREEMENTS = {
     "as usual": ({}, {}, Shape()),
@@ -64,15 +59,16 @@ def new():
 @contextmanager
 def agreement(bed: Bed, name: str):
     of_client, of_server, shape = AGREEMENTS[name]
+    before = []
     try:
         for netns, settings in ((bed.client, of_client), (bed.server, of_server)):
             for key, value in settings.items():
+                before.append((netns, key, run(["sysctl", "-n", key], netns=netns).stdout.strip()))
                 bed.sysctl(netns, key, value)
         yield shape
     finally:
-        for netns, settings in ((bed.client, of_client), (bed.server, of_server)):
-            for key in settings:
-                bed.sysctl(netns, key, USUAL[key])
+        for setting in before:
+            bed.sysctl(*setting)
 
 
 @pytest.mark.parametrize("name", AGREEMENTS)

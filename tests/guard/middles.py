@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from bed import CLIENT_IPV4, IPERF_PORT, SERVER_IPV4, WEB_PORT, Bed
 from processes import run
 
@@ -94,6 +96,34 @@ class Synproxy:
         """/proc/net/stat/synproxy: sums of all cores."""
         head, *rows = run(["cat", "/proc/net/stat/synproxy"], netns=self.bed.guard).stdout.splitlines()
         return {name: sum(int(row.split()[at], 16) for row in rows) for at, name in enumerate(head.split())}
+
+
+class XdpSynproxy(Synproxy):
+    """The same with SYNs answered by an XDP program on the outer port, before the stack: the kernel's own cookies
+    (bpf_tcp_raw_gen_syncookie_ipv4), which SYNPROXY knows, so that it goes on from the client's ACK."""
+
+    name = "xdp_synproxy"
+
+    def __enter__(self):
+        program = xdp_program(self.bed, self.scale)
+        super().__enter__()
+        for netns, port, section in ((self.bed.guard, "out0", "xdp"), (self.bed.client, "cl0", "pass")):
+            run(["ip", "-n", netns, "link", "set", "dev", port, "xdpdrv", "obj", program, "sec", section])
+        return self
+
+    def __exit__(self, *_):
+        for netns, port in ((self.bed.guard, "out0"), (self.bed.client, "cl0")):
+            run(["ip", "-n", netns, "link", "set", "dev", port, "xdpdrv", "off"], check=False)
+        super().__exit__()
+
+
+def xdp_program(bed: Bed, scale: int) -> Path:
+    """Compiled; a Failure says why it cannot be."""
+    source, program = Path(__file__).with_name("xdp_syn_cookies.c"), bed.folder / "xdp_syn_cookies.o"
+    headers = run(["clang", "-print-target-triple"]).stdout.strip().replace("-pc-", "-")
+    words = ["clang", "-O2", "-g", "-target", "bpf", f"-I/usr/include/{headers}", f"-DPORT={WEB_PORT}"]
+    run([*words, f"-DSECOND_PORT={IPERF_PORT}", f"-DSCALE={scale}", "-c", source, "-o", program])
+    return program
 
 
 def scale_of(bed: Bed) -> int:

@@ -14,7 +14,7 @@ from crowd import Crowd, Running
 from ends import Link, Wrk, curl, iperf, wrk
 from flood import Flood
 from guarded import Guard
-from middles import Bridge, Synproxy
+from middles import Bridge, Synproxy, XdpSynproxy
 
 FLOOD_WARM_S = 1.0  # a backlog is full and a guard armed by then
 UNCAPPED = {"syn_per_second": 65535}  # wrk opens all its connections from one address
@@ -36,6 +36,7 @@ def guard(mode: str, policy: object) -> Callable[[Bed], Guard]:
 NOBODY = Protector("nobody", Bridge)
 KERNEL_COOKIES = Protector("kernel_cookies", Bridge, server_cookies=True)
 SYNPROXY = Protector("synproxy", Synproxy)
+XDP_SYNPROXY = Protector("xdp_synproxy", XdpSynproxy)
 
 
 def guards(policy: object = "budget") -> tuple[Protector, ...]:
