@@ -38,6 +38,8 @@ from checks import (
     check_ports,
     check_upf,
 )
+from flooded import HEAD as GUARD_HEAD
+from flooded import flooded
 from full_path import HEAD as FULL_HEAD
 from full_path import full_mode
 from instance import Instance
@@ -53,9 +55,6 @@ from steps import over_a_bad_air, small_files, stream, transfer, while_it_moves
 from traffic import Transfer, Web
 from ue import configure_ue, tun_name
 from upf import Upf, tunnels_of
-
-from guard import HEAD as GUARD_HEAD
-from guard import flooded
 
 FILE_BYTES = 20_000_000
 INNER_MTU = 1400  # with N3 headers over IPv6 it fits a link of 1500 octets
