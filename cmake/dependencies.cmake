@@ -22,6 +22,9 @@ target_link_libraries(rapidcheck INTERFACE ${RAPIDCHECK_LIBRARY})
 pkg_check_modules(PCAP REQUIRED IMPORTED_TARGET libpcap)
 add_library(pcap ALIAS PkgConfig::PCAP)
 
+pkg_check_modules(SODIUM REQUIRED IMPORTED_TARGET libsodium>=1.0.18)
+add_library(sodium ALIAS PkgConfig::SODIUM)
+
 pkg_check_modules(DPDK libdpdk>=22.11)
 option(SPLITPLANE_WITH_DPDK "Build the folders that need DPDK" ${DPDK_FOUND})
 if(SPLITPLANE_WITH_DPDK)

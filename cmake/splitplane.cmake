@@ -61,7 +61,7 @@ endfunction()
 set(SPLITPLANE_LONG_TESTS bypass phy/fapi phy/scheduler phy/slots power power/replay ran/ecn ran/mac ran/rlc)
 # Rooms whose unit tests only compute: two of them may run at a time. All others wait for threads, sockets or clocks, and
 # run alone.
-set(SPLITPLANE_UNTIMED_TESTS config config/yaml fields phy/fapi phy/channel phy/scheduler phy/slots placement/decision power power/replay ran ran/ecn ran/mac ran/mac/ciphering ran/pdcp ran/rlc ran/sdap wire)
+set(SPLITPLANE_UNTIMED_TESTS config config/yaml fields guard/cookie phy/fapi phy/channel phy/scheduler phy/slots placement/decision power power/replay ran ran/ecn ran/mac ran/mac/ciphering ran/pdcp ran/rlc ran/sdap wire)
 set(SPLITPLANE_UNIT_TESTS -O1)
 if(SPLITPLANE_SANITIZE)
   set(SPLITPLANE_CONTROL_SIDE -O0)

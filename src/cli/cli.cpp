@@ -15,6 +15,7 @@
 #include "cli/power/power.h"
 #include "cli/top/top.h"
 #include "cli/traffic.h"
+#include "guard/control/metrics.h"
 #include "observe/metrics.h"
 
 namespace splitplane::app {
@@ -40,7 +41,7 @@ struct LaunchWords {
   LaunchRequest::Command command;
   const char *name, *does, *example;
 };
-constexpr std::array<LaunchWords, 5> kLaunches{
+constexpr std::array<LaunchWords, 6> kLaunches{
     {{LaunchRequest::Command::kRun, "run", "Runs the user plane of a configuration",
       "splitplane run config/demo.yaml --duration 60 --stats-json out/stats.json"},
      {LaunchRequest::Command::kBaas, "baas",
@@ -51,7 +52,9 @@ constexpr std::array<LaunchWords, 5> kLaunches{
      {LaunchRequest::Command::kPhy, "phy", "Runs a PHY with its air and the UEs of full mode, with a TUN device",
       "splitplane phy config/full-mode-phy.yaml --duration 60"},
      {LaunchRequest::Command::kCard, "card", "Runs a card: a P4 program between ports and VFs",
-      "splitplane card config/nic-l2fwd.yaml --duration 60"}}};
+      "splitplane card config/nic-l2fwd.yaml --duration 60"},
+     {LaunchRequest::Command::kGuard, "guard", "Protects TCP servers behind it against SYN floods",
+      "splitplane guard config/guard.yaml --duration 60"}}};
 
 void add_launch(CLI::App& app, const LaunchWords& words, LaunchRequest& request, const Commands& commands,
                 std::function<int(CliOutput&)>& action) {
@@ -145,7 +148,7 @@ int parse_and_act(int argc, const char* const* argv, const Commands& commands, C
   metrics->footer("Example:\n  splitplane metrics --markdown > docs/reference/metrics.md");
   metrics->callback([&] {
     action = [&](CliOutput& o) {
-      o.out << (markdown ? metrics_markdown() : metrics_table());
+      o.out << (markdown ? metrics_markdown(guard_metrics()) : metrics_table(guard_metrics()));
       return kExitGood;
     };
   });

@@ -8,6 +8,7 @@
 #include "card/config/fields.h"
 #include "fields/reference.h"
 #include "gnb/config/fields.h"
+#include "guard/config/fields.h"
 #include "phy/config/fields.h"
 #include "runtime/config/fields.h"
 #include "traffic/config/fields.h"
@@ -17,7 +18,7 @@ namespace splitplane::app {
 namespace {
 
 constexpr std::array kMachines{program_sections, gnb_sections, card_sections,
-                               ue_sections,      phy_sections, traffic_sections};
+                               ue_sections,      phy_sections, traffic_sections, guard_sections};
 
 // Several machines have keys of the same section, which is the file's top level.
 std::vector<fields::Section> all_sections() {

@@ -9,6 +9,7 @@
 #include "cli/preflight/power_notes.h"
 #include "config/finding.h"
 #include "engine/eal.h"
+#include "guard/config/read.h"
 #include "placement/numa_plan.h"
 #include "runtime/descriptor_limit.h"
 #include "runtime/instance_lock.h"
@@ -51,6 +52,9 @@ Facts facts_of(const UeConfig& /*config*/, bool /*of_machine*/) {
 Facts facts_of(const PhyProgramConfig& config, bool /*of_machine*/) {
   return {.taps = config.phy.capture ? 1U : 0U, .loops = 1};
 }
+Facts facts_of(const GuardConfig& config, bool /*of_machine*/) {
+  return {.workers = config.workers.size(), .loops = config.workers.size()};
+}
 Facts facts_of(const TrafficConfig& config, bool /*of_machine*/) {
   Facts facts;
   if (!config.gen) return facts;
@@ -75,6 +79,8 @@ bool is_for(const AnyConfig& config, LaunchRequest::Command command) {
       return std::holds_alternative<PhyProgramConfig>(config);
     case LaunchRequest::Command::kCard:
       return std::holds_alternative<CardConfig>(config);
+    case LaunchRequest::Command::kGuard:
+      return std::holds_alternative<GuardConfig>(config);
     case LaunchRequest::Command::kGen: {
       const auto* const traffic = std::get_if<TrafficConfig>(&config);
       return traffic != nullptr && traffic->gen;
@@ -104,6 +110,8 @@ Words words_of(LaunchRequest::Command command) {
       return {"phy", "phy"};
     case LaunchRequest::Command::kCard:
       return {"card", "card"};
+    case LaunchRequest::Command::kGuard:
+      return {"guard", "guard"};
     case LaunchRequest::Command::kGen:
       return {"gen", "gen"};
     case LaunchRequest::Command::kSink:
@@ -197,6 +205,8 @@ int launch(const LaunchRequest& request, const Commands& commands, std::ostream&
       return commands.phy(std::get<PhyProgramConfig>(*any), request.options);
     case LaunchRequest::Command::kCard:
       return commands.nic(std::get<CardConfig>(*any), request.options);
+    case LaunchRequest::Command::kGuard:
+      return commands.guard(std::get<GuardConfig>(*any), request.options);
     case LaunchRequest::Command::kGen:
       return commands.gen(std::get<TrafficConfig>(*any), request.traffic);
     case LaunchRequest::Command::kSink:
@@ -236,6 +246,11 @@ int check(const std::string& file, bool file_only, const CliOutput& output) {
     if (facts.vfs) counts.push_back(count_of(1, "card"));
     if (facts.vfs) counts.push_back(count_of(*facts.vfs, "VF"));
     if (facts.workers != 0) counts.push_back(count_of(facts.workers, "worker"));
+    if (const auto* const guard = std::get_if<GuardConfig>(&*config)) {
+      counts.push_back(count_of(guard->servers.size(), "server"));
+      const GuardTableBytes tables = table_bytes(*guard);
+      counts.push_back(fmt::format("{} MiB of tables", guard->workers.size() * (tables.sources + tables.flows) >> 20));
+    }
     if (facts.bearers != 0) counts.push_back(count_of(facts.bearers, "bearer"));
     output.out << fmt::format("{}: good for `splitplane {}`{}: {}\n", shared.file, command_of(*config),
                               file_only ? " (this machine not looked at)" : "", fmt::join(counts, ", "))

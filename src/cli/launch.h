@@ -1,4 +1,4 @@
-// `run`, `baas`, `ue`, `phy`, `card`, `gen`, `sink` and `check`: everything before the first packet.
+// `run`, `baas`, `ue`, `phy`, `card`, `guard`, `gen`, `sink` and `check`: everything before the first packet.
 #pragma once
 
 #include <ostream>
@@ -21,15 +21,16 @@ struct Commands {
   int (*nic)(const CardConfig&, const RunOptions&);
   int (*baas)(const GnbConfig&, const RunOptions&);
   int (*phy)(const PhyProgramConfig&, const RunOptions&);
+  int (*guard)(const GuardConfig&, const RunOptions&);
 };
 
 struct LaunchRequest {
-  enum class Command { kRun, kUe, kCard, kGen, kSink, kBaas, kPhy };
+  enum class Command { kRun, kUe, kCard, kGen, kSink, kBaas, kPhy, kGuard };
   Command command = Command::kRun;
   std::string file;
   std::string log_level;   // empty: the file's
   std::string log_format;  // empty: the file's
-  RunOptions options;      // run, ue, phy, nic
+  RunOptions options;      // run, ue, phy, nic, guard
   TrafficOptions traffic;  // gen, sink
 };
 

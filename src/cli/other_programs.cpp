@@ -11,7 +11,7 @@ struct Family {
   std::string_view name, program, other = {};
 };
 // Families that each program serves, as `stats` and `power`, need no row.
-constexpr std::array<Family, 9> kFamilies{{{"bearer", "run"},
+constexpr std::array<Family, 10> kFamilies{{{"bearer", "run"},
                                            {"session", "run"},
                                            {"place", "run"},
                                            {"peer", "run"},
@@ -19,6 +19,7 @@ constexpr std::array<Family, 9> kFamilies{{{"bearer", "run"},
                                            {"tap", "run"},
                                            {"air", "ue", "phy"},
                                            {"card", "card"},
+                                           {"guard", "guard"},
                                            {"baas", "run"}}};
 
 }  // namespace

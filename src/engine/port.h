@@ -24,6 +24,9 @@ struct PortSettings {
   std::uint16_t rx_descriptors = 1024, tx_descriptors = 1024;
   std::uint16_t mtu = 1500;
   bool promiscuous = true;
+  // With several receive queues: packets go to queues by both IP addresses, whichever way they go (symmetric RSS).
+  // So two ports give both directions of a connection the same queue number.
+  bool spread_by_address = false;
   std::optional<ChecksumMode> checksums;  // absent: the NIC verifies them if it can, otherwise they are not verified
 };
 

@@ -23,11 +23,12 @@ namespace splitplane::guard {
   X(reconnected, "a segment of a connection whose server has not answered: went on as a SYN again") \
   X(handshake, "the server's SYN-ACK of a proxied connection: answered, and told the client") \
   X(refused_by_server, "the server's RST to our SYN: told the client")                       \
+  X(older_reset, "a server's segment of an older connection, while ours begins: answered by a RST") \
   X(mbuf_segmented, "dropped: frame in more than one segment")                               \
   X(fragment, "dropped: fragment of a packet to a server whose guard acts, of an unknown source") \
   X(bad_checksum, "dropped: SYN or proof with a wrong checksum")                             \
   X(bad_flags, "dropped: SYN with FIN or RST, SYN-ACK to a server, or no flag at all")        \
-  X(bad_options, "dropped: SYN with options that cannot be read")                            \
+  X(bad_options, "dropped: SYN, or segment of a proxied connection, with options that cannot be read")                            \
   X(not_unicast, "dropped: SYN from or to an address that is not of one host, or from the server's own") \
   X(forged_rst, "dropped: RST of an unknown source without a good cookie")                   \
   X(forged_ack, "dropped: ACK of an unknown connection without a good cookie")               \

@@ -18,15 +18,9 @@ struct Family {
   bool of_bearers = false;
 };
 
-// OpenMetrics: the unit is the last word of a family's name.
-std::string family_name(std::string_view scope, std::string_view field, std::string_view unit) {
-  const bool has_unit = unit.empty() || field == unit || field.ends_with(fmt::format("_{}", unit));
-  return fmt::format("splitplane_{}{}{}{}", scope, field, has_unit ? "" : "_", has_unit ? "" : unit);
-}
-
 template <class Owner>
 MetricInfo counter(std::string_view scope, const CounterRow<Owner>& row, std::vector<std::string_view> labels) {
-  return {family_name(scope, row.name, row.unit), Type::kCounter, std::string(row.unit), std::string(row.help),
+  return {metric_name(scope, row.name, row.unit), Type::kCounter, std::string(row.unit), std::string(row.help),
           std::move(labels)};
 }
 
@@ -403,6 +397,11 @@ void add_values(std::string_view title, std::span<const std::string_view> names,
 
 }  // namespace
 
+std::string metric_name(std::string_view scope, std::string_view field, std::string_view unit) {
+  const bool has_unit = unit.empty() || field == unit || field.ends_with(fmt::format("_{}", unit));
+  return fmt::format("splitplane_{}{}{}{}", scope, field, has_unit ? "" : "_", has_unit ? "" : unit);
+}
+
 std::string MetricInfo::sample_name() const {
   return name + (type == Type::kCounter ? "_total" : type == Type::kInfo ? "_info" : "");
 }
@@ -427,25 +426,32 @@ std::string render_metrics(const Scrape& scrape, MetricFormat format) {
     family.samples(
         scrape, [&](const Values& values, std::uint64_t value) { add_sample(family.info, name, values, value, out); });
   }
+  for (const MetricSamples& family : scrape.more) {
+    add_head(family.info, format, out);
+    const std::string name = family.info.sample_name();
+    for (const auto& sample : family.samples) add_sample(family.info, name, sample.labels, sample.value, out);
+  }
   if (format == MetricFormat::kOpenMetrics) out += "# EOF\n";
   return out;
 }
 
-std::string metrics_table() {
+std::string metrics_table(const MoreMetrics& more) {
   std::string out;
-  for (const auto& family : families()) {
-    out += fmt::format("{:<50} {:<8} {:<8} {}\n", family.info.sample_name(), type_name(family.info.type),
-                       family.info.unit.empty() ? "-" : family.info.unit, family.info.help);
-  }
+  const auto add = [&](const MetricInfo& info) {
+    out += fmt::format("{:<50} {:<8} {:<8} {}\n", info.sample_name(), type_name(info.type),
+                       info.unit.empty() ? "-" : info.unit, info.help);
+  };
+  for (const auto& family : families()) add(family.info);
+  for (const auto& info : more.list) add(info);
   return out;
 }
 
-std::string metrics_markdown() {
+std::string metrics_markdown(const MoreMetrics& more) {
   std::string out =
       "# Metrics\n\n"
       "Written by `splitplane metrics --markdown` from the lists that the program counts with. A test compares page "
       "and program.\n\n"
-      "`splitplane run` and `splitplane card` serve the metrics at `/metrics` if their file has\n"
+      "`splitplane run`, `splitplane card` and `splitplane guard` serve the metrics at `/metrics` if their file has\n"
       "`metrics: {listen: 127.0.0.1:9464}`. `splitplane baas` does if the section `baas` has that key. A client that "
       "asks for OpenMetrics 1.0, as Prometheus does, gets it. "
       "Others get\n"
@@ -460,16 +466,19 @@ std::string metrics_markdown() {
       "shows key tables (`--json stats`), taps (`tap list`) and the state of UPFs (`peer list`).\n\n"
       "| metric | type | unit | labels | meaning |\n"
       "|---|---|---|---|---|\n";
-  for (const auto& [info, samples, of_bearers] : families()) {
+  const auto add = [&](const MetricInfo& info) {
     out += fmt::format("| `{}` | {} | {} | {} | {} |\n", info.sample_name(), type_name(info.type), info.unit,
                        fmt::join(info.labels, ", "), info.help);
-  }
+  };
+  for (const auto& family : families()) add(family.info);
+  for (const auto& info : more.list) add(info);
   add_values("Values of the label stage", datapath::kStageNames, datapath::kStageTexts, out);
   add_values("Values of the label reason", datapath::kDropReasonNames, datapath::kDropReasonTexts, out);
   add_values("Values of the label reason of packets that a card gave to the host",
              std::span(nic::kPuntReasonNames).subspan(1), std::span(nic::kPuntReasonTexts).subspan(1), out);
   add_values("Values of the label reason of packets that a card dropped", std::span(nic::kCardDropNames).subspan(1),
              std::span(nic::kCardDropTexts).subspan(1), out);
+  for (const auto& [title, names, texts] : more.values) add_values(title, names, texts, out);
   return out;
 }
 

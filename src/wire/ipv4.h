@@ -36,8 +36,10 @@ struct Header {
   }
 };
 
-// Parses the header. It does not verify the checksum, because NICs do; see checksum_is_good().
-[[nodiscard]] SPLITPLANE_HD constexpr Result<Header> parse(Octets in) {
+namespace detail {
+
+// `cut`: octets behind the header may be absent.
+[[nodiscard]] SPLITPLANE_HD constexpr Result<Header> parse(Octets in, bool cut) {
   if (in.size() < kMinHeaderBytes) return refuse<Header>(Reason::ipv4_truncated);
   const std::uint8_t* p = in.data();
   if ((p[0] >> 4) != 4) return refuse<Header>(Reason::ipv4_bad_version);
@@ -46,7 +48,9 @@ struct Header {
   if (h.header_bytes < kMinHeaderBytes) return refuse<Header>(Reason::ipv4_bad_header_length);
   if (h.header_bytes > in.size()) return refuse<Header>(Reason::ipv4_truncated);
   h.total_bytes = load_be16(p + 2);
-  if (h.total_bytes < h.header_bytes || h.total_bytes > in.size()) return refuse<Header>(Reason::ipv4_bad_total_length);
+  if (h.total_bytes < h.header_bytes || (h.total_bytes > in.size() && !cut)) {
+    return refuse<Header>(Reason::ipv4_bad_total_length);
+  }
   h.tos = p[1];
   h.identification = load_be16(p + 4);
   h.fragment = load_be16(p + 6);
@@ -55,6 +59,18 @@ struct Header {
   h.source = load_be32(p + 12);
   h.destination = load_be32(p + 16);
   return {h};
+}
+
+}  // namespace detail
+
+// Parses the header. It does not verify the checksum, because NICs do; see checksum_is_good().
+[[nodiscard]] SPLITPLANE_HD constexpr Result<Header> parse(Octets in) {
+  return detail::parse(in, false);
+}
+
+// A packet that an ICMP error quotes: it may be cut anywhere behind its header, so total_bytes may exceed the span.
+[[nodiscard]] SPLITPLANE_HD constexpr Result<Header> parse_quoted(Octets in) {
+  return detail::parse(in, true);
 }
 
 // Header checksum of `header` (exactly the header's octets, checksum field counted as 0), RFC 791 3.1.

@@ -33,6 +33,7 @@ struct Header {
   std::uint16_t extension_count = 0;
   std::uint32_t upper_offset = 0;  // where the upper layer begins, counted from the fixed header
   bool is_fragment = false;        // more than an "atomic" fragment (RFC 6946)
+  bool is_later_fragment = false;  // the middle or end of a packet: what is at upper_offset is no header
 
   [[nodiscard]] SPLITPLANE_HD constexpr std::size_t total_bytes() const { return kHeaderBytes + payload_length; }
   [[nodiscard]] SPLITPLANE_HD constexpr std::size_t upper_bytes() const { return total_bytes() - upper_offset; }
@@ -43,7 +44,10 @@ struct Header {
          next_header == kFragment;
 }
 
-[[nodiscard]] SPLITPLANE_HD constexpr Result<Header> parse(Octets in) {
+namespace detail {
+
+// `cut`: octets behind the extension headers may be absent.
+[[nodiscard]] SPLITPLANE_HD constexpr Result<Header> parse(Octets in, bool cut) {
   if (in.size() < kHeaderBytes) return refuse<Header>(Reason::ipv6_truncated);
   const std::uint8_t* p = in.data();
   const std::uint32_t first = load_be32(p);
@@ -54,8 +58,11 @@ struct Header {
   h.payload_length = load_be16(p + 4);
   h.next_header = p[6];
   h.hop_limit = p[7];
-  if (h.payload_length > in.size() - kHeaderBytes) return refuse<Header>(Reason::ipv6_bad_payload_length);
-  const std::size_t end = kHeaderBytes + h.payload_length;
+  std::size_t end = std::size_t{kHeaderBytes} + h.payload_length;
+  if (end > in.size()) {
+    if (!cut) return refuse<Header>(Reason::ipv6_bad_payload_length);
+    end = in.size();
+  }
   std::size_t at = kHeaderBytes;
   std::uint8_t next = h.next_header;
   while (is_walked(next)) [[unlikely]] {
@@ -70,11 +77,24 @@ struct Header {
     at += octets;
     if (!fragment) continue;
     h.is_fragment = h.is_fragment || (offset_and_flag & 0xFFF9) != 0;
-    if ((offset_and_flag & 0xFFF8) != 0) break;  // the rest is the middle of a packet and no header
+    h.is_later_fragment = (offset_and_flag & 0xFFF8) != 0;
+    if (h.is_later_fragment) break;
   }
   h.upper_protocol = next;
   h.upper_offset = static_cast<std::uint32_t>(at);
   return {h};
+}
+
+}  // namespace detail
+
+[[nodiscard]] SPLITPLANE_HD constexpr Result<Header> parse(Octets in) {
+  return detail::parse(in, false);
+}
+
+// A packet that an ICMPv6 error quotes: it may be cut anywhere behind its extension headers, so total_bytes() may
+// exceed the span. upper_offset lies within it.
+[[nodiscard]] SPLITPLANE_HD constexpr Result<Header> parse_quoted(Octets in) {
+  return detail::parse(in, true);
 }
 
 // Address octets inside a packet that parse() accepted.

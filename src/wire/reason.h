@@ -28,6 +28,11 @@ namespace splitplane::wire {
   X(udp_bad_length, "UDP length below 8 or beyond the packet")                                             \
   X(udp_bad_checksum, "UDP checksum is wrong, or absent over IPv6")                                        \
   X(udp_port_unknown, "UDP destination port is not GTP-U")                                                 \
+  X(tcp_truncated, "segment ends inside the TCP header")                                                   \
+  X(tcp_bad_header_length, "TCP data offset below 5")                                                      \
+  X(tcp_bad_option, "TCP option of a length that its kind does not allow, or beyond the header")           \
+  X(icmp_truncated, "message ends inside the ICMP header")                                                 \
+  X(icmp_not_error, "ICMP message that quotes no packet")                                                  \
   X(gtpu_truncated, "datagram ends inside the GTP-U header")                                               \
   X(gtpu_bad_version, "GTP version is not 1")                                                              \
   X(gtpu_not_gtp, "protocol type is GTP' (PT = 0)")                                                        \

@@ -9,6 +9,7 @@
 #include "wire/airhdr.h"
 #include "wire/dci.h"
 #include "wire/gtpu_messages.h"
+#include "wire/icmp_error.h"
 #include "wire/mac.h"
 #include "wire/mac_ce.h"
 #include "wire/mac_nr.h"
@@ -17,6 +18,7 @@
 #include "wire/rlc.h"
 #include "wire/rlc_status.h"
 #include "wire/sdap.h"
+#include "wire/tcp_options.h"
 
 namespace splitplane::wire::test {
 
@@ -149,6 +151,44 @@ inline unsigned parse_dci_all(Octets in) {
   return n;
 }
 
+inline unsigned parse_tcp_all(Octets in) {
+  unsigned n = tcp::parse_quoted(in) ? 1 : 0;
+  const auto h = tcp::parse(in);
+  if (!h) return n;
+  require(h->header_bytes >= tcp::kMinHeaderBytes && h->header_bytes <= in.size());
+  const std::array<std::uint8_t, 4> address{};
+  (void)tcp::checksum_is_good(address, address, in);
+  tcp::OptionCursor cursor(in, *h);
+  tcp::Option o;
+  while (cursor.next(o)) {
+    require(o.data_at + std::size_t{o.data_bytes} <= h->header_bytes);
+    read_all(in.subspan(o.data_at, o.data_bytes));
+  }
+  const auto syn = tcp::parse_syn_options(in, *h);
+  const auto places = tcp::find_options(in, *h);
+  require(syn.reason == cursor.reason() && places.reason == cursor.reason());
+  if (!places) return n + 1;
+  require(places->timestamps == 0 || places->timestamps + 8U <= h->header_bytes);
+  require(places->sack + 8U * places->sack_blocks <= h->header_bytes);
+  require(syn->has_timestamps == (places->timestamps != 0));
+  return n + 3;
+}
+
+inline unsigned parse_icmp_errors(Octets in) {
+  unsigned n = 0;
+  for (const auto version : {icmp_error::Version::kIcmp, icmp_error::Version::kIcmpv6}) {
+    if (!icmp_error::parse(in, version)) continue;
+    ++n;
+    (void)icmp_error::checksum(in);
+    const Octets packet = icmp_error::quoted(in);
+    const auto q = icmp_error::parse_quoted(packet, version);
+    if (!q) continue;
+    require(q->upper_offset <= packet.size() && q->destination_at <= q->upper_offset);
+    n += 1 + parse_tcp_all(packet.subspan(q->upper_offset));
+  }
+  return n;
+}
+
 inline unsigned parse_everything(Octets in) {
   unsigned n = 0;
   if (const auto frame = mac_nr::parse(in)) {
@@ -183,6 +223,8 @@ inline unsigned parse_everything(Octets in) {
     ++n;
   }
   if (const auto air = airhdr::parse(in)) n += 1 + parse_rlc_all(in.subspan(airhdr::kHeaderBytes));
+  n += parse_tcp_all(in);
+  n += parse_icmp_errors(in);
   n += parse_gtpu_all(in);
   n += psc::parse(in) ? 1 : 0;
   n += parse_pdcp_all(in, 12);

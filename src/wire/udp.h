@@ -47,8 +47,7 @@ namespace detail {
 // Sum of pseudo header and datagram. The checksum field counts as it is if `with_field`, else as 0.
 [[nodiscard]] SPLITPLANE_HD constexpr std::uint16_t sum(Octets source, Octets destination, Octets datagram,
                                                         bool with_field) {
-  std::uint64_t s = checksum_add(checksum_add(0, source), destination);
-  s += kProtocol + static_cast<std::uint64_t>(datagram.size());
+  std::uint64_t s = pseudo_header_sum(source, destination, kProtocol, datagram.size());
   s = checksum_add(s, datagram.first(with_field ? 8 : 6));
   return checksum_finish(checksum_add(s, datagram.subspan(8)));
 }

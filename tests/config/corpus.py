@@ -402,6 +402,54 @@ ports:
 card: {program: p4wire, n3: n3, air: air, vfs: [vfs], wire: {n3: spread, air: 1, vfs: [n3, air]}}
 """
 
+GUARD = """\
+file_prefix: corpus-guard
+metrics: {listen: "127.0.0.1:9469"}
+memory: {megabytes: 600}
+ports:
+  outside: {device: "0000:3b:00.0", checksum: offload}
+  inside: {device: "0000:3b:00.1"}
+guard:
+  client: outside
+  server: inside
+  core: 2
+  policy: {kind: budget, latency_us: 20}
+  schedule: fifo
+  fifo_priority: 5
+  key_seconds: 10
+  unproven_per_second: 0
+  replies_per_second: 1000000000
+  state_file: /run/splitplane/corpus-guard.state
+  sources: {entries: 64, cookie_seconds: 1, vouched_seconds: 65535, syn_per_second: 1, flows_each: 65535}
+  flows: {entries: 67108864, connecting_seconds: 1, established_seconds: 1, closing_seconds: 1, closed_seconds: 1}
+  servers:
+    - name: web
+      address: 10.70.0.0/24
+      ports: 8000-8099
+      mode: proxy
+      arm: always
+      arm_syns_per_second: 2
+      arm_half_open_percent: 100
+      always_syns_per_second: 3
+      disarm_syns_per_second: 1
+      hold_seconds: 3600
+      rearm_seconds: 0
+      max_hold_seconds: 86400
+      mss: 536
+      window_scale: 14
+    - {name: mail, address: "fd00:70::/64", ports: 25, mode: auth}
+    - {name: all, address: 0.0.0.0/0, mode: observe}
+    - {name: none, address: "fd00:70::1", ports: "0", mode: bypass}
+"""
+
+# Several workers, a queue of each port for each.
+GUARD_WORKERS = """\
+ports:
+  outside: {device: "0000:3b:00.0", rx_queues: 2, tx_queues: 2}
+  inside: {device: "0000:3b:00.1", rx_queues: 2, tx_queues: 2}
+guard: {client: outside, server: inside, workers: [{core: 2, policy: busy}, {core: 3, schedule: fifo, fifo_priority: 9}]}
+"""
+
 SMALL = """\
 ports: {p: {device: net_null}}
 workers: {w: {function: l2fwd, core: 0, rx: p, tx: p}}
@@ -419,6 +467,8 @@ GOOD = {
     "card-cores": CARD_CORES,
     "cards": CARDS,
     "p4wire": P4WIRE,
+    "guard": GUARD,
+    "guard-workers": GUARD_WORKERS,
 }
 
 

@@ -18,6 +18,7 @@ from mistakes import MISTAKES
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = json.loads((ROOT / "config" / "schema.json").read_text())
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA, format_checker=jsonschema.FormatChecker(formats=["ipv4", "ipv6"]))
+GUARD_PORTS = "ports: {a: {device: net_null0}, b: {device: net_null1}}\n"
 CONFIGS = sorted((ROOT / "config").glob("*.yaml"))
 
 
@@ -105,6 +106,11 @@ def test_a_key_of_the_schema_is_known_to_the_check(splitplane, tmp_path):
         "ports: {p: {device: net_null0}}\ngen: {x: 1}\n": set(defs["gen"]["properties"]),
         "ports: {p: {device: net_null0}}\ngen: {port: p, bearers: [{x: 1}]}\n": set(defs["gen_bearers"]["properties"]),
         "ports: {p: {device: net_null0}}\nsink: {x: 1}\n": set(defs["sink"]["properties"]),
+        "ports: {p: {device: net_null0}}\nguard: {x: 1}\n": set(defs["guard"]["properties"]),
+        f"{GUARD_PORTS}guard: {{client: a, server: b, workers: [{{x: 1}}]}}\n": set(defs["guard_worker"]["properties"]),
+        f"{GUARD_PORTS}guard: {{client: a, server: b, servers: [{{x: 1}}]}}\n": set(defs["guard_server"]["properties"]),
+        f"{GUARD_PORTS}guard: {{client: a, server: b, sources: {{x: 1}}}}\n": set(defs["guard_sources"]["properties"]),
+        f"{GUARD_PORTS}guard: {{client: a, server: b, flows: {{x: 1}}}}\n": set(defs["guard_flows"]["properties"]),
         "ports: {p: {device: net_null0}}\ncard: {x: 1}\n": set(defs["card"]["properties"]),
         "ports: {p: {device: net_null0}}\ncard: {program: p4wire, vfs: [p], wire: {x: 1}}\n": set(
             defs["wire"]["properties"]

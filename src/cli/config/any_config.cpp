@@ -7,6 +7,7 @@
 
 #include "card/config/read.h"
 #include "gnb/config/read.h"
+#include "guard/config/read.h"
 #include "phy/config/read.h"
 #include "traffic/config/read.h"
 #include "ue/config/read.h"
@@ -25,10 +26,11 @@ struct Program {
   std::vector<std::string_view> (*keys)();
   Expected<AnyConfig> (*read)(const Document& document);
 };
-constexpr std::array<Program, 5> kPrograms{{
+constexpr std::array<Program, 6> kPrograms{{
     {"`splitplane phy`", {"phy", "phy"}, phy_keys, read_as<read_phy>},  // before `ue`, which its file has, too
     {"`splitplane ue`", {"ue", "ue"}, ue_keys, read_as<read_ue>},
     {"`splitplane card`", {"card", "card"}, card_keys, read_as<read_card>},
+    {"`splitplane guard`", {"guard", "guard"}, guard_keys, read_as<read_guard>},
     {"`splitplane gen` or `splitplane sink`", {"gen", "sink"}, traffic_keys, read_as<read_traffic>},
     {"`splitplane run`", {"workers", "workers"}, gnb_keys, read_as<read_gnb>},
 }};
@@ -77,6 +79,7 @@ const char* command_of(const AnyConfig& config) {
   if (std::holds_alternative<UeConfig>(config)) return "ue";
   if (std::holds_alternative<PhyProgramConfig>(config)) return "phy";
   if (std::holds_alternative<CardConfig>(config)) return "card";
+  if (std::holds_alternative<GuardConfig>(config)) return "guard";
   const auto* traffic = std::get_if<TrafficConfig>(&config);
   if (traffic == nullptr) return "run";
   return traffic->gen ? "gen" : "sink";

@@ -7,6 +7,7 @@
 #include "cli/ctl/air.h"
 #include "cli/ctl/baas.h"
 #include "cli/ctl/card.h"
+#include "cli/ctl/guard.h"
 #include "cli/ctl/phy.h"
 #include "cli/ctl/place.h"
 #include "cli/ctl/session.h"
@@ -199,6 +200,7 @@ void add_ctl(CLI::App& app, std::function<int(CliOutput&)>& action) {
   add_phy_command(*ctl, ask, action);
   add_card_command(*ctl, ask, action);
   add_place_commands(*ctl, ask, action);
+  add_guard_commands(*ctl, ask, action);
   const auto plain = [&](const char* method, const char* help, std::function<std::string(const Json&)> render) {
     CLI::App* command = ctl->add_subcommand(method, help)->fallthrough();
     command->footer(fmt::format("Example:\n  splitplane ctl -i splitplane {}", method));

@@ -4,6 +4,7 @@
 #include "cli/baas.h"
 #include "cli/card.h"
 #include "cli/cli.h"
+#include "cli/guard.h"
 #include "cli/phy.h"
 #include "cli/run.h"
 #include "cli/ue.h"
@@ -12,6 +13,7 @@ int main(int argc, char** argv) {
   using namespace splitplane::app;
   return cli_main(
       argc, argv,
-      {run_command, ue_command, gen_command, sink_command, self_test_command, card_command, baas_command, phy_command},
+      {run_command, ue_command, gen_command, sink_command, self_test_command, card_command, baas_command, phy_command,
+       guard_command},
       std::cout, std::cerr);
 }

@@ -22,6 +22,7 @@
 #include "control/socket.h"
 #include "crypto/key_file.h"
 #include "gnb/config/check.h"
+#include "guard/config/read.h"
 #include "observe/metrics_server.h"
 #include "phy/config/read.h"
 #include "phy/link/datagram_socket.h"
@@ -220,6 +221,14 @@ std::optional<Finding> check_loops(const CardConfig& card) {
   }
   return std::nullopt;
 }
+std::optional<Finding> check_loops(const GuardConfig& config) {
+  for (std::size_t i = 0; i < config.workers.size(); ++i) {
+    const bool one = config.workers.size() == 1;
+    const std::string key = one ? "guard.core" : fmt::format("guard.workers[{}].core", i);
+    if (auto finding = check_core(key, config.workers[i].core)) return finding;
+  }
+  return std::nullopt;
+}
 std::optional<Finding> check_loops(const TrafficConfig& config) {
   if (config.gen) {
     if (auto finding = check_core("gen.core", config.gen->core)) return finding;
@@ -233,7 +242,8 @@ std::optional<Finding> check_cores(const AnyConfig& config) {
 
 std::optional<Finding> check_new_file(const std::string& key, const std::string& file) {
   const std::string directory = std::filesystem::path(file).parent_path().string();
-  if (::access(directory.empty() ? "." : directory.c_str(), W_OK | X_OK) == 0) return std::nullopt;
+  if (directory == runtime_directory() || ::access(directory.empty() ? "." : directory.c_str(), W_OK | X_OK) == 0)
+    return std::nullopt;
   return Finding{key, fmt::format("{} cannot be made there: {}; allowed: a path in a directory we may write",
                                   printable(file, 120), std::strerror(errno))};
 }
@@ -243,6 +253,8 @@ std::optional<Finding> check_tap_files(const AnyConfig& config) {
   for (std::size_t i = 0; gnb != nullptr && i < gnb->taps.size(); ++i) {
     if (auto finding = check_new_file(fmt::format("taps[{}].file", i), gnb->taps[i].file)) return finding;
   }
+  if (const auto* const guard = std::get_if<GuardConfig>(&config); guard != nullptr && !guard->state_file.empty())
+    return check_new_file("guard.state_file", guard->state_file);
   const auto* const phy = std::get_if<PhyProgramConfig>(&config);
   return phy != nullptr && phy->phy.capture ? check_new_file("phy.capture.file", phy->phy.capture->file) : std::nullopt;
 }
@@ -332,6 +344,16 @@ std::optional<Finding> check_flow_memory(const TrafficConfig& config, std::size_
                              sink_flows, window, megabytes, available_megabytes)};
 }
 
+// What a guard's workers know of clients and connections, outside DPDK's memory.
+std::optional<Finding> check_table_memory(const GuardConfig& config, std::size_t available_megabytes) {
+  const GuardTableBytes tables = table_bytes(config);
+  const std::size_t megabytes = config.workers.size() * (tables.sources + tables.flows) >> 20;
+  if (megabytes <= available_megabytes) return std::nullopt;
+  return Finding{tables.sources > tables.flows ? "guard.sources.entries" : "guard.flows.entries",
+                 fmt::format("the tables of {} worker(s) take {} MB, but {} MB are available; allowed: fewer entries",
+                             config.workers.size(), megabytes, available_megabytes)};
+}
+
 // A thread may become SCHED_FIFO with CAP_SYS_NICE, or up to RLIMIT_RTPRIO.
 std::optional<Finding> check_schedule(const std::string& key, const ScheduleConfig& schedule) {
   rlimit limit{};
@@ -348,6 +370,11 @@ std::optional<Finding> check_schedules(const AnyConfig& config) {
     for (const auto& worker : gnb->workers) {
       if (auto finding = check_schedule(fmt::format("workers.{}.schedule", worker.name), worker.schedule))
         return finding;
+    }
+  }
+  if (const auto* const guard = std::get_if<GuardConfig>(&config)) {
+    for (const auto& worker : guard->workers) {
+      if (auto finding = check_schedule("guard.schedule", worker.schedule)) return finding;
     }
   }
   const auto* const card = std::get_if<CardConfig>(&config);
@@ -406,6 +433,7 @@ std::optional<Finding> check_memory(const AnyConfig& config, const MemoryState& 
     return std::visit([](const auto& one) { return check_room(one, memory_needs(one), false); }, config);
   };
   const auto check_flows = [&](std::size_t megabytes) {
+    if (const auto* const guard = std::get_if<GuardConfig>(&config)) return check_table_memory(*guard, megabytes);
     const auto* const traffic = std::get_if<TrafficConfig>(&config);
     return traffic != nullptr ? check_flow_memory(*traffic, megabytes) : std::nullopt;
   };
