@@ -14,7 +14,7 @@ def items(report: Report) -> None:
         report,
         Mended(
             "guard_guess_16_bits",
-            shows="2^23 guesses of each kind of cookie succeed as often as theory says, within four standard deviations",
+            shows="2^23 guesses of each kind succeed as often as theory says, within four standard deviations",
             gtest="CookieJar.guesses_succeed_as_often_as_theory_says",
         ),
     )

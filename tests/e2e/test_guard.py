@@ -14,13 +14,11 @@ from ends import MSG_FASTOPEN, Link, curl, drop_first_syns, drop_some, speak
 from flood import Flood
 from frames import ODD_PORT, ipv6_syns, mutated, odd_frames, send_for
 from guard_wires import Judged
-from guarded import QUICK, Guard, has_guard, outcomes_of
+from guarded import QUICK, Guard, outcomes_of
 from paths import own
 from processes import run
 from segments import ECE, SYN, Segment, read
 from wire import Wire
-
-pytestmark = pytest.mark.skipif(not has_guard(), reason="SKIPPED: the program has no guard")
 
 CROWD, CROWD_PAUSE_S, CROWD_PATIENCE_S = 20, 0.05, 5.0
 FLOOD_PAUSE_US = 50  # hping3 sends about 10,000 a second then: the wires have room for more

@@ -12,10 +12,8 @@ from bed import SERVER_IPV4, WEB_PORT, Bed, crowd_ipv4
 from crowd import Running
 from ends import Link, speak
 from flood import Flood
-from guarded import QUICK, Guard, has_guard
+from guarded import QUICK, Guard
 from paths import own
-
-pytestmark = pytest.mark.skipif(not has_guard(), reason="SKIPPED: the program has no guard")
 
 ACTING = ("auth", "proxy")
 SIZE = 200_000

@@ -10,11 +10,9 @@ import pytest
 from bed import CLIENT_IPV6, FAR_CLIENT_IPV4, FAR_SERVER_IPV4, SERVER_IPV4, SERVER_IPV6, Bed, crowd_ipv4
 from ends import FILE_BYTES, Link, Shape, drop_some
 from guard_wires import Judged
-from guarded import Guard, has_guard
+from guarded import Guard
 from paths import own
 from processes import run
-
-pytestmark = pytest.mark.skipif(not has_guard(), reason="SKIPPED: the program has no guard")
 
 JUDGED_BYTES = 600_000  # what the judge reads octet by octet
 LOSSY_BYTES, LOSS_PERCENT = 5_000_000, 1

@@ -21,8 +21,7 @@ from bed import (
     Bed,
 )
 from instance import Instance
-from paths import splitplane
-from processes import run, wait_until
+from processes import wait_until
 
 SERVERS = {
     "web": {"address": SERVER_IPV4, "ports": WEB_PORT},
@@ -143,11 +142,6 @@ def outcomes_of(workers: list[dict]) -> dict[str, Counter]:
 def port(interface: str, number: int) -> dict:
     device = f"net_af_packet{number},iface={interface},framecnt=8192,framesz=2048,blocksz=65536"
     return {"device": device}
-
-
-def has_guard() -> bool:
-    """Whether the program has the command at all."""
-    return run([splitplane(), "guard", "--help"], check=False).returncode == 0
 
 
 def resident_bytes(pid: int) -> int:
