@@ -182,29 +182,27 @@ def wrk(bed: Bed, seconds: int, connections: int = 20, server: str = SERVER_IPV4
 
 
 def drop_some(bed: Bed, netns: str, percent: int) -> None:
-    """From now on the host drops so many of the TCP segments that come to it; 0: none."""
+    """From now on the host drops so many of the TCP segments that come to it; 0: none, and no other rule either."""
     run(["nft", "flush", "ruleset"], netns=netns)
     if percent:
-        rules = f"""table inet loss {{
-          chain arrives {{
-            type filter hook input priority 0;
-            meta l4proto tcp numgen random mod 100 < {percent} counter drop
-          }}
-        }}"""
-        path = bed.folder / f"loss-{percent}.nft"
-        path.write_text(rules + "\n")
-        run(["nft", "-f", path], netns=netns)
+        drop(bed, netns, f"meta l4proto tcp numgen random mod 100 < {percent} counter drop")
+
+
+def drop_from_port(bed: Bed, port: int) -> None:
+    """The server's host drops what comes from this port."""
+    drop(bed, bed.server, f"tcp sport {port} counter drop")
 
 
 def drop_first_syns(bed: Bed) -> None:
-    """From now on the server's host drops the first SYN of each source; drop_some(..., 0) ends it."""
-    rules = """table inet once {
-      set seen { type ipv4_addr; flags dynamic; size 65535; }
-      chain arrives {
-        type filter hook input priority 0;
-        tcp flags & (syn | ack) == syn ip saddr != @seen add @seen { ip saddr } counter drop
-      }
-    }"""
-    path = bed.folder / "first-syns.nft"
-    path.write_text(rules + "\n")
-    run(["nft", "-f", path], netns=bed.server)
+    """The server's host drops the first SYN of each source."""
+    seen = "set seen { type ipv4_addr; flags dynamic; size 65535; }"
+    drop(bed, bed.server, "tcp flags & (syn | ack) == syn ip saddr != @seen add @seen { ip saddr } counter drop", seen)
+
+
+def drop(bed: Bed, netns: str, rule: str, sets: str = "") -> None:
+    """Until drop_some(..., 0)."""
+    path = bed.folder / "drop.nft"
+    path.write_text(
+        f"table inet drops {{\n {sets}\n chain arrives {{\n type filter hook input priority 0;\n {rule}\n }}\n}}\n"
+    )
+    run(["nft", "-f", path], netns=netns)
