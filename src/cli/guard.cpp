@@ -28,8 +28,8 @@ void print_guard_summary(const Json& stats) {
 // What stands before "up": nobody waits for a guard whose port is down.
 std::string ready_line(GuardInstance& guard, const GuardConfig& config) {
   const std::size_t servers = config.servers.size();
-  const std::string head = fmt::format("guard: {} server{} behind {}, clients at {}", servers,
-                                       servers == 1 ? "" : "s", config.server, config.client);
+  const std::string head = fmt::format("guard: {} server{} behind {}, clients at {}", servers, servers == 1 ? "" : "s",
+                                       config.server, config.client);
   const auto down = guard.ports_down();
   return down.empty() ? head + ": up\n" : fmt::format("{}: waiting for {}\n", head, fmt::join(down, " and "));
 }

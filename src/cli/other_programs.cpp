@@ -12,15 +12,15 @@ struct Family {
 };
 // Families that each program serves, as `stats` and `power`, need no row.
 constexpr std::array<Family, 10> kFamilies{{{"bearer", "run"},
-                                           {"session", "run"},
-                                           {"place", "run"},
-                                           {"peer", "run"},
-                                           {"phy", "run"},
-                                           {"tap", "run"},
-                                           {"air", "ue", "phy"},
-                                           {"card", "card"},
-                                           {"guard", "guard"},
-                                           {"baas", "run"}}};
+                                            {"session", "run"},
+                                            {"place", "run"},
+                                            {"peer", "run"},
+                                            {"phy", "run"},
+                                            {"tap", "run"},
+                                            {"air", "ue", "phy"},
+                                            {"card", "card"},
+                                            {"guard", "guard"},
+                                            {"baas", "run"}}};
 
 }  // namespace
 

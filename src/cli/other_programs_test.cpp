@@ -26,8 +26,7 @@ TEST(OtherPrograms, a_client_hears_which_program_serves_what_it_asks_for) {
   EXPECT_EQ(error(phy, "tap.on"), "this program does not serve 'tap.on'; allowed: with `splitplane run`");
   MethodRegistry gnb([] {});
   name_other_programs(gnb, "run");
-  EXPECT_EQ(error(gnb, "guard.show"),
-            "this program does not serve 'guard.show'; allowed: with `splitplane guard`");
+  EXPECT_EQ(error(gnb, "guard.show"), "this program does not serve 'guard.show'; allowed: with `splitplane guard`");
   EXPECT_EQ(error(gnb, "card.install"), "this program does not serve 'card.install'; allowed: with `splitplane card`");
 }
 

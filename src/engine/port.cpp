@@ -29,7 +29,8 @@ Expected<std::uint16_t> find_port(const PortSettings& settings, const std::strin
 }
 
 // A Toeplitz key that repeats its first two octets gives the same hash if source and destination change places (Woo and
-// Park, "Scalable TCP session monitoring with symmetric receive-side scaling", 2012). 40 octets are what most NICs take.
+// Park, "Scalable TCP session monitoring with symmetric receive-side scaling", 2012). 40 octets are what most NICs
+// take.
 std::vector<std::uint8_t> symmetric_key(std::size_t octets) {
   std::vector<std::uint8_t> key(octets == 0 ? 40 : octets);
   for (std::size_t i = 0; i < key.size(); ++i) key[i] = i % 2 == 0 ? 0x6d : 0x5a;
@@ -68,9 +69,10 @@ Expected<ChecksumMode> set_up(const PortSettings& settings, std::uint16_t id, rt
       conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
       conf.rx_adv_conf.rss_conf = {key.data(), static_cast<std::uint8_t>(key.size()), by_address};
     } else if (!spreads_symmetrically(settings.device)) {
-      log::warn("port {}: its device cannot spread packets by address; both directions of a connection may meet "
-                "different workers",
-                settings.name);
+      log::warn(
+          "port {}: its device cannot spread packets by address; both directions of a connection may meet "
+          "different workers",
+          settings.name);
     }
   }
   if (const int error = rte_eth_dev_configure(id, settings.rx_queues, settings.tx_queues, &conf); error != 0) {

@@ -302,39 +302,6 @@ std::string verdict_of(const Outcome& o) {
   return "held: waits for the packets before it";
 }
 
-// `text` in lines of at most `width` columns; those behind the first are indented.
-Texts wrapped(const std::string& text, std::size_t width) {
-  Texts lines;
-  std::string indent;
-  std::size_t at = 0;
-  while (indent.size() + text.size() - at > width) {
-    const std::size_t room = width - indent.size();
-    std::size_t cut = text.rfind(' ', at + room);
-    if (cut == std::string::npos || cut <= at) cut = at + room;
-    lines.push_back(indent + text.substr(at, cut - at));
-    at = text[cut] == ' ' ? cut + 1 : cut;
-    indent = "  ";
-  }
-  lines.push_back(indent + text.substr(at));
-  return lines;
-}
-
-std::string hex_of(const Octets& octets) {
-  std::string text;
-  for (const std::uint8_t octet : octets) text += fmt::format("{:02x}", octet);
-  return text;
-}
-
-std::string hex_lines(const Octets& octets) {
-  std::string text;
-  for (std::size_t at = 0; at < octets.size(); at += 16) {
-    text += fmt::format("    {:04x} ", at);
-    for (std::size_t i = at; i < std::min(at + 16, octets.size()); ++i) text += fmt::format(" {:02x}", octets[i]);
-    text += '\n';
-  }
-  return text;
-}
-
 }  // namespace
 
 Story tell(const Outcome& outcome, const Octets& frame) {
@@ -373,21 +340,7 @@ Story tell(const Outcome& outcome, const Octets& frame) {
 }
 
 std::string render(const Story& story, const Outcome& outcome, const std::string& headline, bool hex) {
-  constexpr std::size_t kIndent = 14, kWidth = 79 - kIndent;
-  std::string out = headline + "\n";
-  for (const Step& step : story.steps) {
-    std::string label = step.stage;
-    Texts lines;
-    for (const auto& text : step.texts) {
-      for (auto& line : wrapped(text, kWidth)) lines.push_back(std::move(line));
-    }
-    if (lines.empty()) lines.emplace_back("passed");
-    for (const auto& line : lines) {
-      out += fmt::format("  {:<{}}{}\n", label, kIndent - 2, line);
-      label.clear();
-    }
-  }
-  for (const auto& line : wrapped("=> " + story.verdict, 77)) out += "  " + line + "\n";
+  std::string out = render_story(story, headline);
   if (hex) {
     for (const auto& frame : outcome.to_air) out += hex_lines(frame);
     for (const auto& frame : outcome.to_n3) out += hex_lines(frame);
@@ -396,9 +349,8 @@ std::string render(const Story& story, const Outcome& outcome, const std::string
 }
 
 Json to_json(const Story& story, const Outcome& outcome) {
-  Json json{{"verdict", story.verdict}, {"worker", outcome.worker}};
-  json["stages"] = Json::array();
-  for (const Step& step : story.steps) json["stages"].push_back({{"stage", step.stage}, {"says", step.texts}});
+  Json json = to_json(story);
+  json["worker"] = outcome.worker;
   json["dropped"] = outcome.dropped ? Json(std::string(name_of(*outcome.dropped))) : Json(nullptr);
   json["punted"] = outcome.punted.has_value();
   json["rlc_control"] = outcome.rlc_control;

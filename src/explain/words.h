@@ -2,22 +2,12 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "control/params.h"
 #include "explain/plane.h"
+#include "explain/story.h"
 
 namespace splitplane::app {
-
-struct Step {
-  std::string stage;  // as in the statistics
-  std::vector<std::string> texts;
-};
-
-struct Story {
-  std::vector<Step> steps;
-  std::string verdict;  // "sent to the air", "dropped: teid_unknown: ...", ...
-};
 
 [[nodiscard]] Story tell(const Outcome& outcome, const Octets& frame);
 // For people, at most 79 columns wide; `hex` adds the octets that went out.

@@ -19,11 +19,11 @@ from paths import ROOT, splitplane
 from processes import PATIENCE, wait_until
 from scrape import OPEN_METRICS, documented, get, value
 
-# Those of a card and of the buffering service are what `splitplane card` and `splitplane baas` have, not `run`.
+# Those of a card, of the buffering service and of a guard are what other commands than `run` have.
 PAGE = {
     name: row
     for name, row in documented((ROOT / "docs" / "reference" / "metrics.md").read_text()).items()
-    if not name.startswith(("splitplane_card_", "splitplane_baas_", "splitplane_placement_", "splitplane_phy_"))
+    if not name.startswith(tuple(f"splitplane_{of}_" for of in ("card", "baas", "placement", "phy", "guard")))
 }
 
 

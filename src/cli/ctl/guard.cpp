@@ -159,9 +159,10 @@ std::string render_guard_events(const Json& events) {
 
 void add_guard_commands(CLI::App& ctl, const CtlAsk& ask, std::function<int(CliOutput&)>& action) {
   const auto o = std::make_shared<GuardOptions>();
-  CLI::App* guard = ctl.add_subcommand("guard", "Of `splitplane guard`: show, set, add, remove, source, flows, rotate, events")
-                        ->require_subcommand(1)
-                        ->fallthrough();
+  CLI::App* guard =
+      ctl.add_subcommand("guard", "Of `splitplane guard`: show, set, add, remove, source, flows, rotate, events")
+          ->require_subcommand(1)
+          ->fallthrough();
   guard->footer("Example:\n  splitplane ctl --config config/guard.yaml guard show");
   add_plain(*guard, "show", "The protected servers, and how full the tables are", "guard.show", render_guard, ask,
             action);

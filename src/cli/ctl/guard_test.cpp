@@ -9,18 +9,28 @@ namespace {
 using testing::HasSubstr;
 
 Json a_server() {
-  return {{"name", "web"},         {"address", "10.70.0.2"},  {"ports", "443"},     {"mode", "proxy"},
-          {"state", "armed"},      {"syns_per_second", 40960}, {"half_open_percent", 99.6}, {"syns", 1234567},
-          {"challenged", 1200000}, {"proved", 17},             {"connected", 16},    {"dropped", 3},
+  return {{"name", "web"},
+          {"address", "10.70.0.2"},
+          {"ports", "443"},
+          {"mode", "proxy"},
+          {"state", "armed"},
+          {"syns_per_second", 40960},
+          {"half_open_percent", 99.6},
+          {"syns", 1234567},
+          {"challenged", 1200000},
+          {"proved", 17},
+          {"connected", 16},
+          {"dropped", 3},
           {"armings", 2}};
 }
 
 TEST(CtlGuard, shows_servers_and_how_full_the_tables_are) {
-  const Json guard{{"servers", {a_server()}},
-                   {"sources", {{"entries", 262144}, {"live", 1000}, {"inserted", 2000}, {"refused", 0}, {"evicted", 1}}},
-                   {"flows", {{"entries", 131072}, {"used", 12}, {"inserted", 15}, {"refused", 0}}},
-                   {"keys", {{"seconds", 64}, {"rotations", 3}}},
-                   {"events", 4}};
+  const Json guard{
+      {"servers", {a_server()}},
+      {"sources", {{"entries", 262144}, {"live", 1000}, {"inserted", 2000}, {"refused", 0}, {"evicted", 1}}},
+      {"flows", {{"entries", 131072}, {"used", 12}, {"inserted", 15}, {"refused", 0}}},
+      {"keys", {{"seconds", 64}, {"rotations", 3}}},
+      {"events", 4}};
   const std::string text = render_guard(guard);
   for (const char* says : {"web", "10.70.0.2", "443", "proxy", "armed", "40,960", "100 %", "1,234,567", "262,144",
                            "131,072", "a new one every 64 s, 3 so far; events: 4"}) {

@@ -10,6 +10,7 @@
 #include "cli/command/answer.h"
 #include "cli/ctl/table.h"
 #include "engine/drop_reason.h"
+#include "guard/outcome.h"
 
 namespace splitplane::app {
 namespace {
@@ -118,7 +119,9 @@ std::string meaning_of(const std::string& reason) {
     return at == names.end() ? std::string() : std::string(texts[static_cast<std::size_t>(at - names.begin())]);
   };
   const std::string text = in(datapath::kDropReasonNames, datapath::kDropReasonTexts);
-  return text.empty() ? in(nic::kCardDropNames, nic::kCardDropTexts) : text;
+  if (!text.empty()) return text;
+  const std::string of_card = in(nic::kCardDropNames, nic::kCardDropTexts);
+  return of_card.empty() ? in(guard::kOutcomeNames, guard::kOutcomeTexts) : of_card;
 }
 
 // The most frequent first.

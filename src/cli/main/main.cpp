@@ -11,9 +11,8 @@
 
 int main(int argc, char** argv) {
   using namespace splitplane::app;
-  return cli_main(
-      argc, argv,
-      {run_command, ue_command, gen_command, sink_command, self_test_command, card_command, baas_command, phy_command,
-       guard_command},
-      std::cout, std::cerr);
+  return cli_main(argc, argv,
+                  {run_command, ue_command, gen_command, sink_command, self_test_command, card_command, baas_command,
+                   phy_command, guard_command},
+                  std::cout, std::cerr);
 }

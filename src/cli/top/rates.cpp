@@ -132,6 +132,28 @@ PlacementRate placement_rate(const Json& before, const Json& after, double secon
           .longest_hold_us = number(after, "longest_hold_us")};
 }
 
+GuardRate guard_rate(const Json& before, const Json& after, double seconds) {
+  const auto rate = [&](const char* key) { return static_cast<double>(grown(before, after, key)) / seconds; };
+  return {.name = text(after, "name"),
+          .mode = text(after, "mode"),
+          .state = text(after, "state"),
+          .syns = rate("syns"),
+          .unknown = rate("unknown_syns"),
+          .challenged = rate("challenged"),
+          .proved = rate("proved"),
+          .dropped = rate("dropped"),
+          .half_open_percent = number(after, "half_open_percent"),
+          .armings = number(after, "armings")};
+}
+
+void add_guard(const Json& before, const Json& after, double seconds, Rates& rates) {
+  if (!after.is_object() || after.empty()) return;
+  const Json &sources = member(after, "sources"), &flows = member(after, "flows");
+  rates.guard = {number(sources, "live"), number(sources, "entries"), number(flows, "used"), number(flows, "entries")};
+  for (const auto& server : member(after, "servers"))
+    rates.guarded.push_back(guard_rate(named(member(before, "servers"), text(server, "name")), server, seconds));
+}
+
 // "QFI 5 6", "others" for the default DRB; empty for a bearer that is a session by itself.
 std::string flows_of(const Json& session) {
   std::string text;
@@ -158,6 +180,7 @@ Rates rates_between(const Json& before, const Json& after, double seconds) {
   for (const auto& port : member(after, "ports")) {
     rates.ports.push_back(port_rate(named(member(before, "ports"), text(port, "name")), port, seconds));
   }
+  add_guard(member(before, "guard"), member(after, "guard"), seconds, rates);
   // Without a card it says on which cores workers run, and nothing of bearers.
   const bool has_cards = !member(after, "cards").empty();
   if (const Json& placement = member(after, "placement"); has_cards && placement.is_object() && !placement.empty())

@@ -72,6 +72,18 @@ struct PlacementRate {
   std::uint64_t held = 0, longest_hold_us = 0;  // packets that waited for a move of their bearer, and how long at most
 };
 
+// A server behind a guard.
+struct GuardRate {
+  std::string name, mode, state;
+  double syns = 0, unknown = 0, challenged = 0, proved = 0, dropped = 0;  // a second
+  std::uint64_t half_open_percent = 0, armings = 0;                       // now; times so far
+};
+
+// The tables of a guard, now.
+struct GuardTables {
+  std::uint64_t sources = 0, source_entries = 0, flows = 0, flow_entries = 0;
+};
+
 struct Rates {
   double seconds = 0;
   std::uint64_t bearers = 0;
@@ -82,6 +94,8 @@ struct Rates {
   std::vector<PortRate> ports;
   std::optional<PlacementRate> placement;  // absent: no card
   std::vector<BufferingRate> buffering;    // of the buffering service alone
+  std::vector<GuardRate> guarded;          // of a guard alone
+  std::optional<GuardTables> guard;        // absent: it is no guard
 };
 
 // A counter that went down belongs to an instance that began anew: it counts from zero. Members that are missing or of

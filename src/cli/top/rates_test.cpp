@@ -100,6 +100,38 @@ TEST(TopRates, the_buffering_service_says_what_became_of_sdus) {
   EXPECT_TRUE(rates_between(answer(1), answer(3), 2.0).buffering.empty());
 }
 
+TEST(TopRates, a_guard_has_rates_of_its_servers_and_the_fill_of_its_tables) {
+  const auto guard = [](std::uint64_t k) {
+    Json json = answer(k);
+    json["guard"] = {{"servers",
+                      {{{"name", "web"},
+                        {"mode", "proxy"},
+                        {"state", "armed"},
+                        {"syns", 1000 * k},
+                        {"unknown_syns", 900 * k},
+                        {"challenged", 800 * k},
+                        {"proved", 10 * k},
+                        {"dropped", 5 * k},
+                        {"half_open_percent", 99U},
+                        {"armings", 2U}}}},
+                     {"sources", {{"entries", 1024U}, {"live", 7U}}},
+                     {"flows", {{"entries", 512U}, {"used", 3U}}}};
+    return json;
+  };
+  const Rates rates = rates_between(guard(1), guard(3), 2.0);
+  ASSERT_TRUE(rates.guard);
+  EXPECT_EQ(rates.guard->sources, 7U);
+  EXPECT_EQ(rates.guard->flow_entries, 512U);
+  ASSERT_EQ(rates.guarded.size(), 1U);
+  EXPECT_EQ(rates.guarded[0].syns, 1000);
+  EXPECT_EQ(rates.guarded[0].unknown, 900);
+  EXPECT_EQ(rates.guarded[0].challenged, 800);
+  EXPECT_EQ(rates.guarded[0].proved, 10);
+  EXPECT_EQ(rates.guarded[0].dropped, 5);
+  EXPECT_EQ(rates.guarded[0].state, "armed");
+  EXPECT_FALSE(rates_between(answer(1), answer(3), 2.0).guard);
+}
+
 TEST(TopRates, a_stage_without_timed_packets_has_no_cycles) {
   const Rates rates = rates_between(answer(2), answer(2), 1.0);
   EXPECT_EQ(rates.stages[1].packets, 0);

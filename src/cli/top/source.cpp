@@ -14,7 +14,7 @@ Expected<void> TopSource::ask(Json& stats, std::vector<Json>& bearers, bool with
     return fail("{} belongs to no `splitplane run`", socket_);
   }
   stats = std::move(*answer);
-  if (!with_bearers) return {};
+  if (!with_bearers || stats.contains("guard")) return {};
   const auto all = client_->for_each_bearer(0, limit_, [&](const Json& bearer) { bearers.push_back(bearer); });
   if (!all) return tl::unexpected(all.error());
   return {};

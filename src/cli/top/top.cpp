@@ -83,9 +83,9 @@ void add_top(CLI::App& app, std::function<int(CliOutput&)>& action) {
   top_command->add_option("--batch", o->batch, "Blocks of plain text, then it ends")
       ->check(CLI::Range(1, 1 << 30))
       ->excludes(once);
-  top_command->add_option("--page", o->page, "all, stages, ports, drops or bearers")
+  top_command->add_option("--page", o->page, "all, stages, ports, drops, bearers or guard")
       ->capture_default_str()
-      ->check(CLI::IsMember({"all", "stages", "ports", "drops", "bearers"}));
+      ->check(CLI::IsMember({"all", "stages", "ports", "drops", "bearers", "guard"}));
   top_command->add_option("--sort", o->sort, "name, or rate: the busiest first")
       ->capture_default_str()
       ->check(CLI::IsMember({"name", "rate"}));

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "engine/stats.h"
+#include "guard/outcome.h"
 
 namespace splitplane::app {
 namespace {
@@ -27,6 +28,12 @@ std::string_view text_for(const std::array<std::string_view, N>& names, const st
                           const std::string& name) {
   const auto at = std::find(names.begin(), names.end(), name);
   return at == names.end() ? std::string_view{} : texts[static_cast<std::size_t>(at - names.begin())];
+}
+
+// Of a gNB or a guard.
+std::string_view drop_text(const std::string& reason) {
+  const std::string_view text = text_for(datapath::kDropReasonNames, datapath::kDropReasonTexts, reason);
+  return text.empty() ? text_for(guard::kOutcomeNames, guard::kOutcomeTexts, reason) : text;
 }
 
 // A bearer's identity, and its DRB in a session with several bearers.
@@ -81,8 +88,7 @@ class Page {
                      wide_ ? "  which means" : ""));
     for (const auto& d : sorted(state_.rates.drops, [](const DropRate& r) { return r.packets; })) {
       add(fmt::format("{:<14}{:<28}{:>10}{:>18}{}{}", fit(d.worker, 13), fit(d.reason, 27), si(d.packets), d.total,
-                      wide_ ? "  " : "",
-                      wide_ ? text_for(datapath::kDropReasonNames, datapath::kDropReasonTexts, d.reason) : ""),
+                      wide_ ? "  " : "", wide_ ? drop_text(d.reason) : ""),
           d.packets > 0 ? Style::kAlarm : Style::kPlain);
     }
     if (state_.rates.drops.empty()) add("nothing was dropped");
@@ -105,6 +111,28 @@ class Page {
     for (const auto& b : state_.rates.buffering) {
       add(fmt::format("{:<14}{:>12}{:>12}{:>12}{:>12}{:>14}{}", fit(b.name, 13), b.held, si(b.told), si(b.acknowledged),
                       si(b.sent_again), si(b.withdrawn), wide_ ? fmt::format("{:>16}", b.sent_again_total) : ""));
+    }
+  }
+
+  void guard(const GuardTables& tables) {
+    head(fmt::format("{:<14}{:<8}{:<9}{:>9}{:>10}{:>10}{:>10}{:>9}{}", "server", "mode", "state", "SYN/s", "unknown/s",
+                     "answer/s", "proved/s", "drop/s", wide_ ? "   half open   times armed" : ""));
+    for (const auto& g : sorted(state_.rates.guarded, [](const GuardRate& r) { return r.syns; })) {
+      add(fmt::format("{:<14}{:<8}{:<9}{:>9}{:>10}{:>10}{:>10}{:>9}{}", fit(g.name, 13), fit(g.mode, 7),
+                      fit(g.state, 8), si(g.syns), si(g.unknown), si(g.challenged), si(g.proved), si(g.dropped),
+                      wide_ ? fmt::format("{:>10} %{:>14}", g.half_open_percent, g.armings) : ""),
+          g.state == "armed" ? Style::kAlarm : Style::kPlain);
+    }
+    if (state_.rates.guarded.empty()) add("no server is protected");
+    add(fmt::format("{} of {} clients proven, {} of {} connections translated", tables.sources, tables.source_entries,
+                    tables.flows, tables.flow_entries));
+  }
+
+  void guard_page() {
+    if (state_.rates.guard) {
+      guard(*state_.rates.guard);
+    } else {
+      add("this is no guard");
     }
   }
 
@@ -170,6 +198,10 @@ std::string si(double value) {
 }
 
 std::string what_it_has(const Rates& rates) {
+  if (rates.guard) {
+    const std::size_t servers = rates.guarded.size();
+    return fmt::format("{} server{}", servers, servers == 1 ? "" : "s");
+  }
   if (rates.buffering.empty()) return fmt::format("{} bearer{}", rates.bearers, rates.bearers == 1 ? "" : "s");
   std::uint64_t held = 0;
   for (const BufferingRate& one : rates.buffering) held += one.held;
@@ -191,9 +223,15 @@ std::vector<TopLine> top_lines(const TopState& state, TopPage page, std::size_t 
   if (all && is_service) lines.buffering();
   if (all && !is_service) lines.ports();
   if (all) lines.gap();
-  if (all || page == TopPage::kStages) lines.stages();
+  if (all && state.rates.guard) {
+    lines.guard(*state.rates.guard);
+    lines.gap();
+  }
+  // Nothing in a guard is timed by stages.
+  if ((all && !state.rates.guard) || page == TopPage::kStages) lines.stages();
   if (page == TopPage::kPorts) lines.ports();
-  if (all) lines.gap();
+  if (page == TopPage::kGuard) lines.guard_page();
+  if (all && !state.rates.guard) lines.gap();
   if (all || page == TopPage::kDrops) lines.drops();
   if (page == TopPage::kBearers) {
     if (state.rates.placement) lines.placement(*state.rates.placement);

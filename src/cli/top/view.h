@@ -11,8 +11,8 @@
 
 namespace splitplane::app {
 
-enum class TopPage { kAll, kStages, kPorts, kDrops, kBearers };
-inline constexpr std::array<std::string_view, 5> kTopPageNames{"all", "stages", "ports", "drops", "bearers"};
+enum class TopPage { kAll, kStages, kPorts, kDrops, kBearers, kGuard };
+inline constexpr std::array<std::string_view, 6> kTopPageNames{"all", "stages", "ports", "drops", "bearers", "guard"};
 
 struct TopLine {
   enum class Style { kPlain, kHead, kAlarm };
@@ -29,7 +29,7 @@ struct TopState {
 // Lines of at most `width` characters; wide ones have more columns.
 [[nodiscard]] std::vector<TopLine> top_lines(const TopState& state, TopPage page, std::size_t width);
 
-// "256 bearers"; of the buffering service "1200 SDUs held".
+// "256 bearers"; of the buffering service "1200 SDUs held"; of a guard "3 servers".
 [[nodiscard]] std::string what_it_has(const Rates& rates);
 
 // A name in at most `width` characters, at least one: one that is too long ends in ~.

@@ -33,6 +33,22 @@ TopState busy() {
   return state;
 }
 
+TopState guarded() {
+  TopState state = busy();
+  state.rates.guard = GuardTables{.sources = 12, .source_entries = 262'144, .flows = 3, .flow_entries = 131'072};
+  state.rates.guarded = {{.name = "a_name_of_20_letters",
+                          .mode = "observe",
+                          .state = "bypassed",
+                          .syns = 14.88e6,
+                          .unknown = 14.88e6,
+                          .challenged = 14.88e6,
+                          .proved = 123'456,
+                          .dropped = 1.5,
+                          .half_open_percent = 100,
+                          .armings = 7}};
+  return state;
+}
+
 std::string text_of(const TopState& state, TopPage page, std::size_t width) {
   std::string text;
   for (const auto& line : top_lines(state, page, width)) text += line.text + "\n";
@@ -40,16 +56,21 @@ std::string text_of(const TopState& state, TopPage page, std::size_t width) {
 }
 
 TEST(TopView, no_line_is_wider_than_the_terminal) {
-  for (const auto page : {TopPage::kAll, TopPage::kStages, TopPage::kPorts, TopPage::kDrops, TopPage::kBearers}) {
+  for (const auto page :
+       {TopPage::kAll, TopPage::kStages, TopPage::kPorts, TopPage::kDrops, TopPage::kBearers, TopPage::kGuard}) {
     for (const std::size_t width : {1U, 40U, 80U, 109U, 110U, 140U}) {
-      for (const auto& line : top_lines(busy(), page, width)) EXPECT_LE(line.text.size(), width);
+      for (const auto& state : {busy(), guarded()}) {
+        for (const auto& line : top_lines(state, page, width)) EXPECT_LE(line.text.size(), width);
+      }
     }
   }
 }
 
 TEST(TopView, nothing_is_cut_off_at_80_columns) {
-  for (const auto page : {TopPage::kAll, TopPage::kStages, TopPage::kPorts, TopPage::kDrops, TopPage::kBearers}) {
+  for (const auto page :
+       {TopPage::kAll, TopPage::kStages, TopPage::kPorts, TopPage::kDrops, TopPage::kBearers, TopPage::kGuard}) {
     EXPECT_EQ(text_of(busy(), page, 80), text_of(busy(), page, 109));
+    EXPECT_EQ(text_of(guarded(), page, 80), text_of(guarded(), page, 109));
   }
 }
 
@@ -124,6 +145,17 @@ TEST(TopView, the_buffering_service_has_sdus_and_neither_bearers_nor_ports) {
   EXPECT_THAT(text, Not(HasSubstr("rx bit/s")));
   EXPECT_EQ(what_it_has(state.rates), "1200 SDUs held");
   EXPECT_EQ(what_it_has(busy().rates), "0 bearers");
+}
+
+TEST(TopView, a_guard_shows_its_servers_and_tables_instead_of_stages) {
+  const std::string text = text_of(guarded(), TopPage::kAll, 80);
+  EXPECT_THAT(text, HasSubstr("a_name_of_20~ observe bypassed"));
+  EXPECT_THAT(text, HasSubstr("14.9M     14.9M     14.9M    123.5k      1.5\n"));
+  EXPECT_THAT(text, HasSubstr("12 of 262144 clients proven, 3 of 131072 connections translated\n"));
+  EXPECT_THAT(text, Not(HasSubstr("dl_tx")));
+  EXPECT_THAT(text_of(guarded(), TopPage::kGuard, 140), HasSubstr("       100 %             7"));
+  EXPECT_THAT(text_of(busy(), TopPage::kGuard, 80), HasSubstr("this is no guard"));
+  EXPECT_EQ(what_it_has(guarded().rates), "1 server");
 }
 
 TEST(TopView, numbers_take_six_characters_at_most) {

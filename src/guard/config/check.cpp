@@ -45,9 +45,8 @@ std::optional<Finding> check_arming(const guard::ArmingSettings& arming) {
                                arming.disarm_syns_per_second, arming.arm_syns_per_second)};
   }
   if (arming.always_syns_per_second < arming.arm_syns_per_second) {
-    return Finding{"always_syns_per_second",
-                   fmt::format("is {}, and arm_syns_per_second is {}; allowed: at least that",
-                               arming.always_syns_per_second, arming.arm_syns_per_second)};
+    return Finding{"always_syns_per_second", fmt::format("is {}, and arm_syns_per_second is {}; allowed: at least that",
+                                                         arming.always_syns_per_second, arming.arm_syns_per_second)};
   }
   if (arming.max_hold_seconds < arming.hold_seconds) {
     return Finding{"max_hold_seconds", fmt::format("is {}, and hold_seconds is {}; allowed: at least that",
@@ -59,8 +58,7 @@ std::optional<Finding> check_arming(const guard::ArmingSettings& arming) {
 std::optional<Finding> check_servers(const GuardConfig& config) {
   const std::span<const guard::ServerRule> all(config.servers);
   if (all.size() > guard::kMaxServers) {
-    return Finding{"guard.servers",
-                   fmt::format("has {} servers; allowed: at most {}", all.size(), guard::kMaxServers)};
+    return Finding{"guard.servers", fmt::format("has {} servers; allowed: at most {}", all.size(), guard::kMaxServers)};
   }
   for (std::size_t i = 0; i < all.size(); ++i) {
     auto finding = check_server(all[i], all.first(i));

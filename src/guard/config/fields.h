@@ -1,4 +1,5 @@
-// The keys of the section `guard`, one row each. Those of a server are also members of guard.add, and some of guard.set.
+// The keys of the section `guard`, one row each. Those of a server are also members of guard.add, and some of
+// guard.set.
 #pragma once
 
 #include <vector>

@@ -93,14 +93,17 @@ TEST(GuardFile, every_key_of_the_section_arrives_where_it_belongs) {
 
 TEST(GuardFile, several_workers_have_a_queue_of_each_port_each) {
   const auto with = [](unsigned rx, unsigned tx) {
-    return fmt::format("ports: {{out: {{device: net_null0, rx_queues: {0}, tx_queues: {1}}}, in: {{device: net_null1, "
-                       "rx_queues: {0}, tx_queues: {1}}}}}\n",
-                       rx, tx);
+    return fmt::format(
+        "ports: {{out: {{device: net_null0, rx_queues: {0}, tx_queues: {1}}}, in: {{device: net_null1, "
+        "rx_queues: {0}, tx_queues: {1}}}}}\n",
+        rx, tx);
   };
   const std::string two = ", workers: [{core: 1, policy: busy}, {core: 2}]";
   EXPECT_EQ(refused(two, with(2, 2)), "(good)");
-  EXPECT_THAT(refused(two, with(1, 2)), HasSubstr("ports.out.rx_queues: is 1, and the guard has 2 workers; allowed: 2"));
-  EXPECT_THAT(refused(two, with(2, 3)), HasSubstr("ports.out.tx_queues: is 3, and the guard has 2 workers; allowed: 2"));
+  EXPECT_THAT(refused(two, with(1, 2)),
+              HasSubstr("ports.out.rx_queues: is 1, and the guard has 2 workers; allowed: 2"));
+  EXPECT_THAT(refused(two, with(2, 3)),
+              HasSubstr("ports.out.tx_queues: is 3, and the guard has 2 workers; allowed: 2"));
   EXPECT_THAT(refused("", with(2, 2)), HasSubstr("is 2, and the guard has 1 worker; allowed: 1"));
   const auto config = parse(with(2, 2) + "guard: {client: out, server: in" + two + "}\n");
   ASSERT_TRUE(config) << config.error().message;
@@ -168,7 +171,8 @@ TEST(GuardFile, each_place_has_one_server) {
 }
 
 TEST(GuardFile, tables_have_sizes_of_powers_of_two) {
-  EXPECT_THAT(refused(", sources: {entries: 1000}"), HasSubstr("guard.sources.entries: is 1000; allowed: a power of two"));
+  EXPECT_THAT(refused(", sources: {entries: 1000}"),
+              HasSubstr("guard.sources.entries: is 1000; allowed: a power of two"));
   EXPECT_THAT(refused(", flows: {entries: 32}"), HasSubstr("guard.flows.entries: is 32"));
   EXPECT_THAT(refused(", state_file: wall.state"), HasSubstr("guard.state_file: "));
 }

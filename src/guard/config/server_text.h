@@ -9,7 +9,8 @@
 
 namespace splitplane::app {
 
-// Sets address and prefix of `rule`: "10.0.0.1", "10.0.0.0/24", "fd00::/64". Error: what is wrong; what is allowed (without the key).
+// Sets address and prefix of `rule`: "10.0.0.1", "10.0.0.0/24", "fd00::/64". Error: what is wrong; what is allowed
+// (without the key).
 [[nodiscard]] Expected<void> take_address(std::string_view text, guard::ServerRule& rule);
 // Sets both ports of `rule`: "443", or "8000-8099".
 [[nodiscard]] Expected<void> take_ports(std::string_view text, guard::ServerRule& rule);

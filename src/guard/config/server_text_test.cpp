@@ -55,7 +55,8 @@ TEST(ServerText, ports_are_one_or_a_range) {
   EXPECT_EQ(ports("8000-8099"), "8000-8099");
   EXPECT_EQ(ports("0-65535"), "0-65535");
   EXPECT_EQ(ports("80-80"), "80");
-  for (const char* text : {"", "-", "80-", "-80", "65536", "1-65536", "81-80", "+80", "0x50", "80,81", " 80", "1-2-3"}) {
+  for (const char* text :
+       {"", "-", "80-", "-80", "65536", "1-65536", "81-80", "+80", "0x50", "80,81", " 80", "1-2-3"}) {
     EXPECT_THAT(ports(text), HasSubstr("is no port; allowed: a TCP port such as 443")) << text;
   }
 }

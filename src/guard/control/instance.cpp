@@ -177,7 +177,10 @@ std::vector<PortObservation> GuardInstance::look_at_ports(const std::vector<Guar
     PortObservation& row = all.emplace_back();
     row.name = port.name();
     row.driver = port.counters();
-    for (const GuardSeen& worker : seen) row.workers_received += worker.received[at];
+    for (const GuardSeen& worker : seen) {
+      row.workers_received += worker.received[at];
+      row.workers_transmitted += worker.sent_to(side);
+    }
     const WatchedPort* const watched = port_watch_.find(port.name());
     if (watched != nullptr) row.link_up = watched->link.up;
     row.mtu = watched != nullptr ? watched->mtu() : port.mtu();

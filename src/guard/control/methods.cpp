@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/text.h"
+#include "config/yaml/yaml_value.h"
 #include "control/field_params.h"
 #include "guard/config/check.h"
 #include "guard/config/fields.h"
@@ -73,9 +75,8 @@ MethodRegistry::Handler guard_remove(std::function<Expected<Json>(const std::str
   };
 }
 
-MethodRegistry::Handler guard_sources(
-    std::function<Expected<Json>()> count,
-    std::function<Expected<Json>(const IpAddress& client, SourceAction action)> one) {
+MethodRegistry::Handler guard_sources(std::function<Expected<Json>()> count,
+                                      std::function<Expected<Json>(const IpAddress& client, SourceAction action)> one) {
   return [count = std::move(count), one = std::move(one)](Params& params) -> Expected<Json> {
     const auto client = params.address("address");
     const std::string word = params.text("action").value_or("show");
@@ -105,8 +106,7 @@ void add_methods(MethodRegistry& registry, GuardInstance& guard) {
   registry.add("guard.add", guard_add(calls(&GuardInstance::add_server)));
   registry.add("guard.set", guard_set(calls(&GuardInstance::set_server)));
   registry.add("guard.remove", guard_remove(calls(&GuardInstance::remove_server)));
-  registry.add("guard.sources",
-               guard_sources(calls(&GuardInstance::count_sources), calls(&GuardInstance::one_source)));
+  registry.add("guard.sources", guard_sources(calls(&GuardInstance::count_sources), calls(&GuardInstance::one_source)));
   registry.add("guard.flows", guard_flows(calls(&GuardInstance::list_flows)));
   registry.add("guard.rotate", without_params(calls(&GuardInstance::rotate_keys)));
   registry.add("guard.events", without_params(calls(&GuardInstance::events)));

@@ -12,6 +12,7 @@ constexpr std::array<std::string_view, 2> kSides{"client", "server"};  // as gua
 
 // The unit belongs to a metric's name, so it must be a word; and where the field says it, it is not said again.
 std::string_view unit_of(std::string_view field, std::string_view unit) {
+  if (unit == "s") return "seconds";
   const bool is_said = field.find(unit) != std::string_view::npos && !field.ends_with(unit);
   return is_said || unit.find('/') != std::string_view::npos ? std::string_view{} : unit;
 }
@@ -59,10 +60,16 @@ const std::vector<ServerRow>& server_rows() {
   return rows;
 }
 
-const MetricInfo kOutcomes{"splitplane_guard_packets", Type::kCounter, "packets",
-                           "packets of a side, by what became of them", {"worker", "side", "outcome"}};
-const MetricInfo kMade{"splitplane_guard_made_packets", Type::kCounter, "packets",
-                       "packets of the guard's own that a port took", {"worker", "made"}};
+const MetricInfo kOutcomes{"splitplane_guard_packets",
+                           Type::kCounter,
+                           "packets",
+                           "packets of a side, by what became of them",
+                           {"worker", "side", "outcome"}};
+const MetricInfo kMade{"splitplane_guard_made_packets",
+                       Type::kCounter,
+                       "packets",
+                       "packets of the guard's own that a port took",
+                       {"worker", "made"}};
 
 }  // namespace
 
@@ -81,8 +88,8 @@ std::vector<MetricSamples> guard_samples(std::span<const GuardSeen> seen) {
   for (const GuardSeen& worker : seen) {
     for (std::size_t side = 0; side < kSides.size(); ++side) {
       for (std::size_t i = 0; i < guard::kOutcomeCount; ++i) {
-        outcomes.samples.push_back({{worker.name, std::string(kSides[side]), std::string(guard::kOutcomeNames[i])},
-                                    worker.outcomes[side][i]});
+        outcomes.samples.push_back(
+            {{worker.name, std::string(kSides[side]), std::string(guard::kOutcomeNames[i])}, worker.outcomes[side][i]});
       }
     }
   }

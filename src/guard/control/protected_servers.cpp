@@ -11,9 +11,9 @@ namespace {
 
 bool is_same(const guard::ArmingSettings& a, const guard::ArmingSettings& b) {
   return a.arm_syns_per_second == b.arm_syns_per_second && a.arm_half_open_percent == b.arm_half_open_percent &&
-         a.always_syns_per_second == b.always_syns_per_second &&
-         a.disarm_syns_per_second == b.disarm_syns_per_second && a.hold_seconds == b.hold_seconds &&
-         a.rearm_seconds == b.rearm_seconds && a.max_hold_seconds == b.max_hold_seconds;
+         a.always_syns_per_second == b.always_syns_per_second && a.disarm_syns_per_second == b.disarm_syns_per_second &&
+         a.hold_seconds == b.hold_seconds && a.rearm_seconds == b.rearm_seconds &&
+         a.max_hold_seconds == b.max_hold_seconds;
 }
 
 bool is_same(const guard::ServerRule& a, const guard::ServerRule& b) {

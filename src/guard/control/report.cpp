@@ -214,10 +214,10 @@ std::string guard_summary(const Json& stats) {
     for (const auto& [name, n] : worker.at("drops").items())
       drops += fmt::format("{}{} {}", drops.empty() ? " (" : ", ", name, n.dump());
   }
-  std::string text = fmt::format(
-      "guard: {} received, {} sent, {} proofs consumed, {} dropped{}\n", totals.at("received").dump(),
-      totals.at("transmitted").dump(), totals.at("consumed").dump(), totals.at("dropped").dump(),
-      drops.empty() ? "" : drops + ")");
+  std::string text =
+      fmt::format("guard: {} received, {} sent, {} proofs consumed, {} dropped{}\n", totals.at("received").dump(),
+                  totals.at("transmitted").dump(), totals.at("consumed").dump(), totals.at("dropped").dump(),
+                  drops.empty() ? "" : drops + ")");
   for (const Json& server : stats.at("guard").at("servers")) {
     text += fmt::format("guard: {}: {} SYNs, {} challenged, {} proved, armed {} times\n",
                         server.at("name").get<std::string>(), server.at("syns").dump(), server.at("challenged").dump(),

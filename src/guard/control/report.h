@@ -1,4 +1,5 @@
-// What a guard answers to guard.show, guard.flows and `stats`, made of what was seen of its workers, and its last words.
+// What a guard answers to guard.show, guard.flows and `stats`, made of what was seen of its workers, and its last
+// words.
 #pragma once
 
 #include <span>

@@ -3,7 +3,15 @@
 namespace splitplane::app {
 namespace {
 
-constexpr std::size_t kFirstOwn = static_cast<std::size_t>(guard::Outcome::passed);  // before it: why no header was read
+constexpr std::size_t kFirstOwn =
+    static_cast<std::size_t>(guard::Outcome::passed);  // before it: why no header was read
+
+// Whether it went back where it came from.
+bool is_reply(guard::Outcome outcome) {
+  using guard::Outcome;
+  return outcome == Outcome::challenged_rst || outcome == Outcome::challenged_syn || outcome == Outcome::handshake ||
+         outcome == Outcome::older_reset;
+}
 
 }  // namespace
 
@@ -19,6 +27,20 @@ std::uint64_t GuardSeen::sum(guard::Side side, GuardFate fate) const {
   std::uint64_t all = 0;
   for (std::size_t i = 0; i < counts.size(); ++i) {
     if (fate_of(static_cast<guard::Outcome>(i)) == fate) all += counts[i];
+  }
+  return all;
+}
+
+std::uint64_t GuardSeen::sent_to(guard::Side side) const {
+  const auto of_made = [this](guard::Made what) { return made[static_cast<std::size_t>(what)]; };
+  std::uint64_t all = side == guard::Side::kClient ? of_made(guard::Made::window_update)
+                                                   : of_made(guard::Made::server_ack) + of_made(guard::Made::syn_again);
+  for (const guard::Side from : {guard::Side::kClient, guard::Side::kServer}) {
+    for (std::size_t i = 0; i < guard::kOutcomeCount; ++i) {
+      const auto outcome = static_cast<guard::Outcome>(i);
+      if (fate_of(outcome) == GuardFate::kSent && is_reply(outcome) == (from == side))
+        all += outcomes[static_cast<std::size_t>(from)][i];
+    }
   }
   return all;
 }

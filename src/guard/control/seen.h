@@ -27,7 +27,7 @@ struct GuardSeen {
   unsigned core = 0;
   WorkerSnapshot loop;
   std::uint64_t cpu_cycles = 0;
-  std::uint64_t silent_s = 0;  // 0: it answered
+  std::uint64_t silent_s = 0;               // 0: it answered
   std::array<std::uint64_t, 2> received{};  // by guard::Side
   std::array<std::array<std::uint64_t, guard::kOutcomeCount>, 2> outcomes{};
   std::array<std::uint64_t, guard::kMadeCount> made{};
@@ -40,6 +40,8 @@ struct GuardSeen {
     return sum(guard::Side::kClient, fate) + sum(guard::Side::kServer, fate);
   }
   [[nodiscard]] std::uint64_t received_total() const { return received[0] + received[1]; }
+  // Packets that the port of this side took, of both sides and of the guard's own.
+  [[nodiscard]] std::uint64_t sent_to(guard::Side side) const;
   // Every packet that a queue gave has one outcome.
   [[nodiscard]] bool balanced() const;
 };
