@@ -84,10 +84,12 @@ void write_frame(rte_mbuf* m, const GuardFrame& frame) {
   m->pkt_len = m->data_len;
 }
 
-GuardBuffers::GuardBuffers(rte_mempool* pool) : order_(kGuardBuffers) {
+GuardBuffers::GuardBuffers(rte_mempool* pool, unsigned count) : order_(kGuardBuffers) {
   if (rte_pktmbuf_alloc_bulk(pool, order_.data(), kGuardBuffers) != 0)
     throw std::runtime_error("pool too small for the bench");
   std::shuffle(order_.begin(), order_.end(), std::mt19937(42));
+  rte_pktmbuf_free_bulk(order_.data() + count, kGuardBuffers - count);
+  order_.resize(count);
 }
 
 GuardBuffers::~GuardBuffers() {

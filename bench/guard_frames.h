@@ -33,7 +33,8 @@ void write_frame(rte_mbuf* m, const GuardFrame& frame);
 
 class GuardBuffers {
  public:
-  explicit GuardBuffers(rte_mempool* pool);
+  // `count` of them, at most kGuardBuffers: some hundred stay in a level-2 cache.
+  GuardBuffers(rte_mempool* pool, unsigned count);
   ~GuardBuffers();
   GuardBuffers(const GuardBuffers&) = delete;
   GuardBuffers& operator=(const GuardBuffers&) = delete;
@@ -42,12 +43,13 @@ class GuardBuffers {
   // does not return it to its pool.
   template <class FrameOf>
   void write(FrameOf&& frame_of) {
-    for (unsigned i = 0; i < kGuardBuffers; ++i) {
+    for (unsigned i = 0; i < count(); ++i) {
       rte_mbuf_refcnt_set(order_[i], 2);
       write_frame(order_[i], frame_of(i));
     }
   }
   [[nodiscard]] rte_mbuf** order() { return order_.data(); }
+  [[nodiscard]] unsigned count() const { return static_cast<unsigned>(order_.size()); }
 
  private:
   std::vector<rte_mbuf*> order_;
@@ -59,7 +61,7 @@ struct GuardSource {
   unsigned* next = nullptr;
 
   unsigned receive(datapath::Burst& burst) {
-    const unsigned left = buffers == nullptr ? 0 : kGuardBuffers - *next;
+    const unsigned left = buffers == nullptr ? 0 : buffers->count() - *next;
     burst.size = left < datapath::kBurst ? left : datapath::kBurst;
     if (burst.size == 0) return 0;
     std::memcpy(burst.mbuf.data(), buffers->order() + *next, burst.size * sizeof(rte_mbuf*));

@@ -47,7 +47,8 @@ void tell_sent(const ExplainOptions& o, const std::string& port, const GivenPack
 }
 
 // Packets of the input in order, until `tell` says that it has no more to say. Returns the command's exit code.
-int for_packets(const ExplainOptions& o, CliOutput& output, const std::function<Expected<bool>(const GivenPacket&)>& tell) {
+int for_packets(const ExplainOptions& o, CliOutput& output,
+                const std::function<Expected<bool>(const GivenPacket&)>& tell) {
   // A reader that closes the pipe (head, less) must not end us here: DPDK's files are still to be removed.
   (void)std::signal(SIGPIPE, SIG_IGN);
   Expected<void> ran;
@@ -72,7 +73,8 @@ int for_packets(const ExplainOptions& o, CliOutput& output, const std::function<
 }
 
 int explain_guard(const ExplainOptions& o, const GuardConfig& config, CliOutput& output) {
-  if (o.running) return refused(output, "--running: a guard's tables stay where they are; allowed: for `splitplane run`");
+  if (o.running)
+    return refused(output, "--running: a guard's tables stay where they are; allowed: for `splitplane run`");
   if (!o.port.empty() && o.port != "client" && o.port != "server")
     return refused(output, fmt::format("--port: a guard has no {}; allowed: client, server", o.port));
   auto explainer = GuardExplainer::make(config, o.armed);
@@ -91,9 +93,9 @@ int explain_guard(const ExplainOptions& o, const GuardConfig& config, CliOutput&
       json["octets"] = packet.original_bytes;
       output.out << json.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n';
     } else {
-      output.out << render_story(story, fmt::format("#{} from the {}s' side, {} octets", packet.number,
-                                                    outcome->from == guard::Side::kClient ? "client" : "server",
-                                                    packet.original_bytes));
+      output.out << render_story(
+          story, fmt::format("#{} from the {}s' side, {} octets", packet.number,
+                             outcome->from == guard::Side::kClient ? "client" : "server", packet.original_bytes));
       for (const GuardFrame& frame : outcome->sent) {
         if (o.hex) output.out << hex_lines(frame.octets);
       }
@@ -180,8 +182,9 @@ void add_explain(CLI::App& app, std::function<int(CliOutput&)>& action) {
   command->add_option("INPUT", o->input, "pcap or pcapng file, or a frame in hexadecimal digits")->required();
   command->add_option("--config", o->config, "Configuration file (YAML)")->required();
   command
-      ->add_option("--port", o->port,
-                   "Where the packets come in: n3 (usually) or air; of a guard client or server (usually by their addresses)")
+      ->add_option(
+          "--port", o->port,
+          "Where the packets come in: n3 (usually) or air; of a guard client or server (usually by their addresses)")
       ->check(CLI::IsMember({"n3", "air", "client", "server"}));
   command->add_option("--only", o->only, "Prints this packet only; those before it still count")
       ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 40));

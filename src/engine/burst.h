@@ -15,10 +15,10 @@ namespace splitplane::datapath {
 
 inline constexpr unsigned kBurst = 32;
 
-// Prefetches the packet's first octets. They are here unless the driver changed data_off. The address is computed and
-// not loaded, so the prefetch does not wait for the mbuf's own cache line.
-inline void prefetch_octets(rte_mbuf* m) {
-  rte_prefetch0(reinterpret_cast<const std::uint8_t*>(m) + sizeof(rte_mbuf) + RTE_PKTMBUF_HEADROOM);
+// Prefetches the packet's first octets, or those at `offset`. They are here unless the driver changed data_off. The
+// address is computed and not loaded, so the prefetch does not wait for the mbuf's own cache line.
+inline void prefetch_octets(rte_mbuf* m, unsigned offset = 0) {
+  rte_prefetch0(reinterpret_cast<const std::uint8_t*>(m) + sizeof(rte_mbuf) + RTE_PKTMBUF_HEADROOM + offset);
 }
 
 struct Burst {
@@ -32,8 +32,8 @@ struct Burst {
   void prefetch_mbuf_ahead(unsigned i) const {
     if (i < ahead_size) rte_prefetch0(ahead[i]);
   }
-  void prefetch_octets_ahead(unsigned i) const {
-    if (i < ahead_size) prefetch_octets(ahead[i]);
+  void prefetch_octets_ahead(unsigned i, unsigned offset = 0) const {
+    if (i < ahead_size) prefetch_octets(ahead[i], offset);
   }
 };
 

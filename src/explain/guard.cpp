@@ -112,8 +112,7 @@ void GuardExplainer::look_before(rte_mbuf* m, GuardOutcome& outcome) {
   const std::uint32_t now = guard::GuardClock::of_this_machine().at(rte_rdtsc()).seconds;
   outcome.proof = guard_->sources.find(guard::SourceTable::key_of(segment.tuple), now);
   if (segment.kind == guard::Kind::kFragment) return;
-  const guard::Flow* const flow =
-      guard_->flows.find(segment.tuple, guard_->flows.hash_of(segment.tuple), now);
+  const guard::Flow* const flow = guard_->flows.find(segment.tuple, guard_->flows.hash_of(segment.tuple), now);
   if (flow != nullptr) outcome.flow = *flow;
 }
 

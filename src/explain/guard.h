@@ -28,10 +28,10 @@ struct GuardFrame {
 struct GuardOutcome {
   guard::Side from = guard::Side::kClient;
   std::size_t bytes = 0;
-  guard::Segment segment;             // as the parser read it; its mbuf is gone
-  std::vector<std::string> options;   // of the TCP header
-  std::optional<guard::ServerRule> server;  // absent: it concerns no protected server
-  bool acts = false;                        // the server's guard
+  guard::Segment segment;                    // as the parser read it; its mbuf is gone
+  std::vector<std::string> options;          // of the TCP header
+  std::optional<guard::ServerRule> server;   // absent: it concerns no protected server
+  bool acts = false;                         // the server's guard
   guard::Proof proof = guard::Proof::kNone;  // of the client, before the packet
   std::optional<guard::Flow> flow;           // of the connection, before the packet
   guard::Outcome outcome = guard::Outcome::passed;

@@ -65,14 +65,14 @@ TEST_F(ExplainGuardTest, a_handshake_through_the_proxy_goes_on_from_packet_to_pa
   EXPECT_THAT(told(challenge), HasSubstr("MSS 1460"));
   EXPECT_THAT(told(challenge), HasSubstr("to the clients' side"));
   const auto answer = guard::test::read_back(challenge.sent[0].octets).frame;
-  const GuardOutcome connect = run(
-      Frame{.sequence = 1001, .acknowledgment = answer.sequence + 1, .flags = guard::test::kAck});
+  const GuardOutcome connect =
+      run(Frame{.sequence = 1001, .acknowledgment = answer.sequence + 1, .flags = guard::test::kAck});
   EXPECT_EQ(connect.outcome, Outcome::connected);
   ASSERT_EQ(connect.sent.size(), 1U);
   EXPECT_EQ(connect.sent[0].to, Side::kServer);
   EXPECT_THAT(told(connect), HasSubstr("TCP SYN from 192.0.2.7:40000 to 10.0.0.1:80: sequence 1000"));
-  const GuardOutcome again = run(
-      Frame{.sequence = 1001, .acknowledgment = answer.sequence + 1, .flags = guard::test::kAck});
+  const GuardOutcome again =
+      run(Frame{.sequence = 1001, .acknowledgment = answer.sequence + 1, .flags = guard::test::kAck});
   ASSERT_TRUE(again.flow);
   EXPECT_THAT(told(again), HasSubstr("connection  connecting"));
   EXPECT_THAT(told(again), HasSubstr("client      has proven its address by a cookie"));

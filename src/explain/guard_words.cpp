@@ -54,7 +54,10 @@ std::vector<std::string> server_words(const GuardOutcome& o) {
   const guard::ServerRule& rule = *o.server;
   const bool can_act = rule.mode == guard::Mode::kAuth || rule.mode == guard::Mode::kProxy;
   return {fmt::format("{}: {} ports {}, mode {}{}", rule.name, address_text(rule), ports_text(rule),
-                      guard::name_of(rule.mode), !can_act ? "" : o.acts ? ", armed" : ", at rest")};
+                      guard::name_of(rule.mode),
+                      !can_act ? ""
+                      : o.acts ? ", armed"
+                               : ", at rest")};
 }
 
 std::string proof_words(guard::Proof proof) {
@@ -64,9 +67,9 @@ std::string proof_words(guard::Proof proof) {
 }
 
 std::string verdict_of(const GuardOutcome& o) {
-  return fmt::format("{}: {}", guard::name_of(o.outcome), o.outcome < guard::Outcome::passed
-                                                              ? fmt::format("dropped: {}", guard::text_of(o.outcome))
-                                                              : std::string(guard::text_of(o.outcome)));
+  return fmt::format("{}: {}", guard::name_of(o.outcome),
+                     o.outcome < guard::Outcome::passed ? fmt::format("dropped: {}", guard::text_of(o.outcome))
+                                                        : std::string(guard::text_of(o.outcome)));
 }
 
 }  // namespace
@@ -102,9 +105,8 @@ std::vector<std::string> options_of(wire::Octets segment, const tcp::Header& hea
 }
 
 std::string segment_words(const guard::Segment& s, Side from, const std::vector<std::string>& options) {
-  std::string text =
-      fmt::format("TCP{} from {} to {}: sequence {}", flags_of(s.tcp.flags), end_of(s.tuple, from),
-                  end_of(s.tuple, guard::other(from)), s.tcp.sequence);
+  std::string text = fmt::format("TCP{} from {} to {}: sequence {}", flags_of(s.tcp.flags), end_of(s.tuple, from),
+                                 end_of(s.tuple, guard::other(from)), s.tcp.sequence);
   if (s.tcp.has(tcp::kAck)) text += fmt::format(", acknowledgment {}", s.tcp.acknowledgment);
   text += fmt::format(", window {}", s.tcp.window);
   if (s.payload_bytes() != 0) text += fmt::format(", {} octets of payload", s.payload_bytes());

@@ -14,6 +14,7 @@
 
 #include <array>
 #include <cstdint>
+#include <utility>
 
 #include "engine/burst.h"
 #include "engine/endpoints.h"
@@ -104,16 +105,23 @@ class GuardFunction {
 
   void look_at(const Burst& burst, Side side) {
     const bool has_flows = guard_.flows.used() != 0;
+    // Headers of more than a cache line: what follows them in the queue is likely to have such ones, too.
+    bool& are_long = has_long_headers_[static_cast<std::size_t>(side)];
+    const bool prefetches_second = std::exchange(are_long, false);
     for (unsigned i = 0; i < burst.size; ++i) {
       burst.prefetch_mbuf_ahead(i);
       Segment& s = segments_[i];
       parser_.parse(burst.mbuf[i], side, s);
       burst.prefetch_octets_ahead(i);
+      if (prefetches_second) burst.prefetch_octets_ahead(i, RTE_CACHE_LINE_SIZE);
       s.has_flow_hash = false;
       if (s.kind == Kind::kOther || s.kind == Kind::kUnsound) continue;
       const ProtectedServer& server = guard_.server(s);
       const bool acts_as_proxy = server.acts && server.mode == Mode::kProxy;
       s.has_flow_hash = s.kind != Kind::kFragment && (acts_as_proxy || has_flows);
+      // Who has no flow and gets no cookie with options is judged by the fixed header.
+      const unsigned reads = s.has_flow_hash ? s.tcp.header_bytes : std::uint8_t{wire::tcp::kMinHeaderBytes};
+      are_long = are_long || s.tcp_offset + reads > RTE_CACHE_LINE_SIZE;
       if (server.mode != Mode::kBypass) {
         s.source = SourceTable::key_of(s.tuple);
         guard_.sources.prefetch(s.source);
@@ -176,6 +184,7 @@ class GuardFunction {
   Proxy proxy_;
   Upkeep upkeep_;
   std::uint64_t next_look_ = 0;
+  std::array<bool, 2> has_long_headers_{};  // of a side's last burst
   std::array<Segment, datapath::kBurst> segments_;
   Outbox outbox_;
   std::array<rte_mbuf*, datapath::kBurst> freed_;

@@ -33,6 +33,16 @@ void take_fin(Flow& flow, std::uint8_t of) {
     flow.state = FlowState::kClosing;
 }
 
+// What a cookie is made of: the connection, and a bit that no VLAN has, for the kind.
+FourTuple cookie_tuple(const Segment& s, std::uint8_t kind) {
+  FourTuple tuple = s.tuple;
+  tuple.vlan = static_cast<std::uint16_t>(tuple.vlan | kind << 15);
+  return tuple;
+}
+std::uint8_t other_kind(const Flow& flow) {
+  return flow.cookie_kind == 0 ? 1 : 0;
+}
+
 struct OptionOctets {
   std::array<std::uint8_t, tcp::kMaxSynOptionBytes> octets;
   std::size_t bytes = 0;
@@ -100,8 +110,10 @@ Verdict Proxy::challenge(Segment& s, Flow* flow) {
   if (kept.window_scale) kept.told_scale = server.told_scale();
   kept.sack_permitted = has_timestamps && server.has_sack && syn->sack_permitted;
   kept.ecn = has_timestamps && server.has_ecn && (s.tcp.flags & kAskForEcn) == kAskForEcn;
-  const auto cookie =
-      guard_.jar.syn_cookie(s.tuple, s.tcp.sequence, kept, static_cast<std::uint32_t>(guard_.time.milliseconds));
+  const auto clock = static_cast<std::uint32_t>(guard_.time.milliseconds);
+  const auto cookie = flow == nullptr
+                          ? guard_.jar.syn_cookie(s.tuple, s.tcp.sequence, kept, clock)
+                          : guard_.jar.syn_cookie(cookie_tuple(s, other_kind(*flow)), s.tcp.sequence, kept, clock);
 
   tcp::SynOptions told;
   told.mss = server.mss != 0 ? server.mss : is_v6 ? kDefaultMss6 : kDefaultMss4;
@@ -131,9 +143,13 @@ Verdict Proxy::from_unknown(Segment& s) {
   switch (s.tcp.flags & Learning::kKindOfSegment) {
     case tcp::kAck:
     case tcp::kAck | tcp::kFin:
-      if (const auto proven = open_cookie(s)) return connect(s, *proven, nullptr);
-      // A connection that is older than the guard's acting.
-      if (is_proven()) return Verdict::forward(Outcome::passed_proven);
+      if (const auto proven = open_cookie(s, 0)) return connect(s, *proven, nullptr);
+      if (is_proven()) {
+        // Its tuple may have had a flow when the SYN came.
+        if (const auto proven = open_cookie(s, 1)) return connect(s, *proven, nullptr);
+        // A connection that is older than the guard's acting.
+        return Verdict::forward(Outcome::passed_proven);
+      }
       return guard_.server(s).unproven.take(guard_.time.milliseconds) ? Verdict::forward(Outcome::passed_unproven)
                                                                       : Verdict::drop(Outcome::forged_ack);
     case tcp::kRst:
@@ -148,12 +164,12 @@ Verdict Proxy::from_unknown(Segment& s) {
 
 // The client's first ACK, or what it sends when that is lost: a probe of the closed window, with the octet that follows
 // or with none and the number before (RFC 9293 3.8.6.1 asks for one octet, Linux sends none).
-std::optional<Proxy::Proven> Proxy::open_cookie(const Segment& s) const {
+std::optional<Proxy::Proven> Proxy::open_cookie(const Segment& s, std::uint8_t kind) const {
   // A held client has a window of 0. So all longer segments are of other connections, which need not be looked at.
   if (s.payload_bytes() > 1) return std::nullopt;
   const auto places = tcp::find_options(s.header_octets(), s.tcp);
   if (!places) return std::nullopt;
-  Proven proven;
+  Proven proven{.kind = kind};
   std::optional<std::uint32_t> echo;
   if (places->timestamps != 0) {
     const std::uint8_t* const at = s.tcp_header() + places->timestamps;
@@ -162,8 +178,9 @@ std::optional<Proxy::Proven> Proxy::open_cookie(const Segment& s) const {
     echo = proven.our_ts;
   }
   proven.our_isn = s.tcp.acknowledgment - 1;
+  const FourTuple tuple = cookie_tuple(s, kind);
   for (const std::uint32_t isn : {s.tcp.sequence - 1, s.tcp.sequence}) {
-    const auto options = guard_.jar.open(s.tuple, isn, proven.our_isn, echo);
+    const auto options = guard_.jar.open(tuple, isn, proven.our_isn, echo);
     if (!options) continue;
     proven.options = *options;
     proven.client_isn = isn;
@@ -185,7 +202,8 @@ Verdict Proxy::connect(Segment& s, const Proven& proven, Flow* earlier) {
   }
   Flow& flow = *made;
   const CookieOptions& options = proven.options;
-  flow.mss_index = cookie_mss_index(options.mss) & 0xF;
+  flow.cookie_kind = proven.kind & 1;
+  flow.mss_index = cookie_mss_index(options.mss) & 7;
   set(flow, Flow::kHasTimestamps, options.has_timestamps);
   set(flow, Flow::kSackPermitted, options.sack_permitted);
   set(flow, Flow::kEcn, options.ecn);
@@ -238,7 +256,7 @@ Verdict Proxy::from_held_client(Segment& s, Flow& flow) {
   if (kind != tcp::kAck && kind != (tcp::kAck | tcp::kFin)) return Verdict::drop(Outcome::bad_flags);
   const std::uint32_t ahead = s.tcp.sequence - (flow.client_next - 1);
   if (s.tcp.acknowledgment - 1 != flow.sequence_delta || ahead > 1) {
-    if (const auto proven = open_cookie(s)) return connect(s, *proven, &flow);
+    if (const auto proven = open_cookie(s, other_kind(flow))) return connect(s, *proven, &flow);
     return Verdict::drop(Outcome::forged_ack);
   }
   if (!has_good_checksums(s)) return Verdict::drop(Outcome::bad_checksum);
@@ -257,7 +275,7 @@ Verdict Proxy::from_connected_client(Segment& s, Flow& flow) {
   if ((flags & tcp::kSyn) != 0 || (flags & (tcp::kAck | tcp::kRst)) == 0) return Verdict::drop(Outcome::bad_flags);
   const std::size_t payload = s.payload_bytes();
   if (has(flow, Flow::kChallenged) && (flags & tcp::kRst) == 0) [[unlikely]] {
-    if (const auto proven = open_cookie(s)) return connect(s, *proven, &flow);
+    if (const auto proven = open_cookie(s, other_kind(flow))) return connect(s, *proven, &flow);
     // A client that sends data has not begun anew: its window would be closed.
     if (payload > 1) set(flow, Flow::kChallenged, false);
   }

@@ -16,6 +16,9 @@
 //        ^      an ACK with a cookie for the same tuple, from any state
 //
 // The client is held by a window of 0 until the server has answered, so nothing that it sends is lost here.
+//
+// A SYN for the tuple of a flow gets a cookie of the other kind than the flow was made by. Otherwise a client's ACK
+// that repeats its first one would look like the beginning of a new connection, after an old SYN that was late.
 #pragma once
 
 #include <optional>
@@ -55,6 +58,7 @@ class Proxy {
   // What a client's segment says that returned a cookie.
   struct Proven {
     CookieOptions options;
+    std::uint8_t kind = 0;
     std::uint32_t client_isn = 0, our_isn = 0;
     std::uint32_t client_ts = 0, our_ts = 0;
   };
@@ -72,7 +76,7 @@ class Proxy {
 
   [[nodiscard]] Verdict challenge(Segment& s, Flow* flow);
   [[nodiscard]] Verdict from_unknown(Segment& s);
-  [[nodiscard]] std::optional<Proven> open_cookie(const Segment& s) const;
+  [[nodiscard]] std::optional<Proven> open_cookie(const Segment& s, std::uint8_t kind) const;
   [[nodiscard]] Verdict connect(Segment& s, const Proven& proven, Flow* earlier);
   [[nodiscard]] Verdict from_held_client(Segment& s, Flow& flow);
   [[nodiscard]] Verdict from_connected_client(Segment& s, Flow& flow);

@@ -77,9 +77,10 @@ inline constexpr std::uint8_t kReplyTtl = 64;
   wire::store_be32(tcp + 8, reply.acknowledgment);
   wire::store_be32(tcp + 12, offset_flags_window);
   sum += std::uint64_t{ports} + reply.sequence + reply.acknowledgment + offset_flags_window;
-  if (!reply.options.empty()) {
-    std::memcpy(tcp + wire::tcp::kMinHeaderBytes, reply.options.data(), reply.options.size());
-    sum = wire::checksum_add(sum, reply.options);
+  for (std::size_t i = 0; i < reply.options.size(); i += 4) {
+    const std::uint32_t word = wire::load_be32(reply.options.data() + i);
+    wire::store_be32(tcp + wire::tcp::kMinHeaderBytes + i, word);
+    sum += word;
   }
   wire::store_be32(tcp + 16, std::uint32_t{wire::checksum_finish(sum)} << 16);
 

@@ -125,8 +125,7 @@ void SegmentParser::take_tcp6(Segment& s, Side side, const std::uint8_t* frame, 
   if (index == ServerList::kNone) return;
   s.server = index;
   if (!take_header(s, tcp, have - at)) return;
-  fill_tuple6(s.tuple, ip + (side == Side::kClient ? 8 : 24), server, vlan);
-  fill_ports(s, side);
+  fill_tuple6(s.tuple, ip + (side == Side::kClient ? 8 : 24), server, ports_of(s, side), vlan);
   s.tcp_offset = static_cast<std::uint16_t>(at);
 }
 
@@ -141,7 +140,7 @@ void SegmentParser::take_fragment(Segment& s, Side side, bool is_v6, std::uint16
   if (index == ServerList::kNone) return;
   s.server = index;
   s.kind = Kind::kFragment;
-  is_v6 ? fill_tuple6(s.tuple, client, server, vlan) : fill_tuple4(s.tuple, client, server, vlan);
+  is_v6 ? fill_tuple6(s.tuple, client, server, 0, vlan) : fill_tuple4(s.tuple, client, server, 0, vlan);
 }
 
 // An error from the client side quotes what the server sent, one from the server side what the client sent.
@@ -180,9 +179,9 @@ void SegmentParser::take_icmp(Segment& s, Side side, bool is_v6, unsigned at, un
   s.tcp.source_port = wire::load_be16(tcp);
   s.tcp.destination_port = wire::load_be16(tcp + 2);
   s.tcp.sequence = wire::load_be32(tcp + 4);
-  is_v6 ? fill_tuple6(s.tuple, of_server ? to : from, of_server ? from : to, vlan)
-        : fill_tuple4(s.tuple, of_server ? to : from, of_server ? from : to, vlan);
-  fill_ports(s, of_server ? Side::kServer : Side::kClient);
+  const std::uint64_t ports = ports_of(s, of_server ? Side::kServer : Side::kClient);
+  is_v6 ? fill_tuple6(s.tuple, of_server ? to : from, of_server ? from : to, ports, vlan)
+        : fill_tuple4(s.tuple, of_server ? to : from, of_server ? from : to, ports, vlan);
 }
 
 }  // namespace splitplane::guard

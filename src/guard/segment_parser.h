@@ -6,6 +6,9 @@
 // IPv4 without options and IPv6 without extension headers are read here; the rest in slow_parse().
 #pragma once
 
+#include <immintrin.h>
+
+#include <cstddef>
 #include <cstring>
 
 #include "engine/burst.h"
@@ -66,20 +69,24 @@ class SegmentParser {
     if (index == ServerList::kNone) return;
     s.server = index;
     if (!take_header(s, tcp, have - at)) return;
-    fill_tuple4(s.tuple, ip + (side == Side::kClient ? 12 : 16), server, vlan);
-    fill_ports(s, side);
+    fill_tuple4(s.tuple, ip + (side == Side::kClient ? 12 : 16), server, ports_of(s, side), vlan);
     s.tcp_offset = static_cast<std::uint16_t>(at);
   }
 
-  // False: no sound header; `s` says why.
+  // False: no sound header; `s` says why. `have` is at least 20. The first 16 octets become s.tcp in one store: a load
+  // of what several small stores have just written would wait for all of them.
   static bool take_header(Segment& s, const std::uint8_t* tcp, unsigned have) {
-    const auto header = wire::tcp::parse({tcp, have});
-    if (!header) [[unlikely]] {
+    static_assert(sizeof(wire::tcp::Header) == 16 && offsetof(wire::tcp::Header, header_bytes) == 12);
+    const unsigned header_bytes = (tcp[wire::tcp::kDataOffsetAt] >> 4) * 4U;
+    if (header_bytes < wire::tcp::kMinHeaderBytes || header_bytes > have) [[unlikely]] {
       s.kind = Kind::kUnsound;
-      s.reason = header.reason;
+      s.reason = wire::tcp::parse({tcp, have}).reason;
       return false;
     }
-    s.tcp = *header;
+    const __m128i order = _mm_set_epi8(14, 15, 13, 12, 8, 9, 10, 11, 4, 5, 6, 7, 2, 3, 0, 1);
+    const __m128i octets = _mm_loadu_si128(reinterpret_cast<const __m128i*>(tcp));
+    const __m128i fields = _mm_insert_epi8(_mm_shuffle_epi8(octets, order), static_cast<char>(header_bytes), 12);
+    std::memcpy(reinterpret_cast<std::uint8_t*>(&s.tcp), &fields, sizeof fields);
     s.kind = Kind::kTcp;
     return true;
   }
@@ -90,24 +97,30 @@ class SegmentParser {
     s.kind = Kind::kUnsound;
     s.reason = reason;
   }
-  static void fill_ports(Segment& s, Side side) {
-    s.tuple.client_port = side == Side::kClient ? s.tcp.source_port : s.tcp.destination_port;
-    s.tuple.server_port = side == Side::kClient ? s.tcp.destination_port : s.tcp.source_port;
+  // The ports of s.tcp, of the one or the other end.
+  [[nodiscard]] static std::uint64_t ports_of(const Segment& s, Side side) {
+    const std::uint64_t source = s.tcp.source_port, destination = s.tcp.destination_port;
+    return side == Side::kClient ? source | destination << 16 : destination | source << 16;
   }
-  static void fill_tuple4(FourTuple& tuple, const std::uint8_t* client, const std::uint8_t* server,
-                          std::uint16_t vlan) {
-    tuple = FourTuple{};
-    std::memcpy(tuple.client.data(), client, 4);
-    std::memcpy(tuple.server.data(), server, 4);
-    tuple.vlan = vlan;
+  // As in take_header(), each part in one store. `ports`: ports_of(), or 0.
+  static void fill_rest(FourTuple& tuple, std::uint64_t ports, std::uint16_t vlan, std::uint64_t is_v6) {
+    static_assert(offsetof(FourTuple, client_port) == 32 && offsetof(FourTuple, server_port) == 34 &&
+                  offsetof(FourTuple, vlan) == 36 && offsetof(FourTuple, is_v6) == 38);
+    const __m128i rest = _mm_cvtsi64_si128(static_cast<long long>(ports | std::uint64_t{vlan} << 32 | is_v6 << 48));
+    std::memcpy(reinterpret_cast<std::uint8_t*>(&tuple) + 32, &rest, sizeof rest);
   }
-  static void fill_tuple6(FourTuple& tuple, const std::uint8_t* client, const std::uint8_t* server,
+  static void fill_tuple4(FourTuple& tuple, const std::uint8_t* client, const std::uint8_t* server, std::uint64_t ports,
                           std::uint16_t vlan) {
-    tuple = FourTuple{};
+    const __m128i of_client = _mm_loadu_si32(client), of_server = _mm_loadu_si32(server);
+    std::memcpy(tuple.client.data(), &of_client, 16);
+    std::memcpy(tuple.server.data(), &of_server, 16);
+    fill_rest(tuple, ports, vlan, 0);
+  }
+  static void fill_tuple6(FourTuple& tuple, const std::uint8_t* client, const std::uint8_t* server, std::uint64_t ports,
+                          std::uint16_t vlan) {
     std::memcpy(tuple.client.data(), client, 16);
     std::memcpy(tuple.server.data(), server, 16);
-    tuple.vlan = vlan;
-    tuple.is_v6 = 1;
+    fill_rest(tuple, ports, vlan, 1);
   }
 
   void slow_parse(rte_mbuf* m, Side side, Segment& s) const;

@@ -10,6 +10,7 @@
 
 #include "base/ip_address.h"
 #include "engine/test_environment.h"
+#include "guard/test_slow_read.h"
 #include "wire/bytes.h"
 
 namespace splitplane::guard::test {
@@ -219,6 +220,22 @@ inline ReadBack read_back(const Bytes& in) {
       ip_good &&
       ones_sum(ones_sum(0, pseudo_header(address_of(f.from), address_of(f.to), segment.size())), segment) == 0xFFFF;
   return r;
+}
+
+// Writes the checksums of a damaged segment as a sender would have, so that what is wrong elsewhere gets further.
+inline void repair(Bytes& frame) {
+  const auto s = SlowReader(frame).tcp();
+  if (!s) return;
+  const auto octets = [&](std::size_t from, std::size_t end) { return Bytes(frame.data() + from, frame.data() + end); };
+  if (!s->is_v6) {
+    wire::store_be16(frame.data() + s->ip_at + 10, 0);
+    const std::size_t header = 4U * (frame[s->ip_at] & 15U);
+    wire::store_be16(frame.data() + s->ip_at + 10, ~ones_sum(0, octets(s->ip_at, s->ip_at + header)) & 0xFFFF);
+  }
+  wire::store_be16(frame.data() + s->tcp_at + 16, 0);
+  const Bytes from(s->from.begin(), s->from.end()), to(s->to.begin(), s->to.end());
+  const std::uint32_t pseudo = ones_sum(0, pseudo_header(from, to, s->end - s->tcp_at));
+  wire::store_be16(frame.data() + s->tcp_at + 16, ~ones_sum(pseudo, octets(s->tcp_at, s->end)) & 0xFFFF);
 }
 
 }  // namespace splitplane::guard::test

@@ -49,7 +49,8 @@ struct Header {
 [[nodiscard]] SPLITPLANE_HD constexpr Result<Header> parse(Octets in) {
   if (in.size() < kMinHeaderBytes) return refuse<Header>(Reason::tcp_truncated);
   const std::uint8_t* p = in.data();
-  Header h;
+  Result<Header> result;
+  Header& h = result.value;
   h.source_port = load_be16(p);
   h.destination_port = load_be16(p + 2);
   h.sequence = load_be32(p + kSequenceAt);
@@ -59,7 +60,7 @@ struct Header {
   h.window = load_be16(p + kWindowAt);
   if (h.header_bytes < kMinHeaderBytes) return refuse<Header>(Reason::tcp_bad_header_length);
   if (h.header_bytes > in.size()) return refuse<Header>(Reason::tcp_truncated);
-  return {h};
+  return result;
 }
 
 // The begin of a segment that an ICMP error quotes: at least eight octets (RFC 792), maybe no more.

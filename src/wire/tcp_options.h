@@ -100,7 +100,8 @@ struct OptionPlaces {
 // `segment` begins with a header that parse() accepted. Refused with what OptionCursor refuses. An unknown kind is
 // skipped. The first option of a kind counts.
 [[nodiscard]] constexpr Result<SynOptions> parse_syn_options(Octets segment, const Header& h) {
-  SynOptions found;
+  Result<SynOptions> result;
+  SynOptions& found = result.value;
   OptionCursor cursor(segment, h);
   Option o;
   while (cursor.next(o)) {
@@ -129,7 +130,7 @@ struct OptionPlaces {
     }
   }
   if (cursor.reason() != Reason::ok) return refuse<SynOptions>(cursor.reason());
-  return {found};
+  return result;
 }
 
 [[nodiscard]] SPLITPLANE_HD constexpr Result<OptionPlaces> find_options(Octets segment, const Header& h) {

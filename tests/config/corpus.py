@@ -447,7 +447,10 @@ GUARD_WORKERS = """\
 ports:
   outside: {device: "0000:3b:00.0", rx_queues: 2, tx_queues: 2}
   inside: {device: "0000:3b:00.1", rx_queues: 2, tx_queues: 2}
-guard: {client: outside, server: inside, workers: [{core: 2, policy: busy}, {core: 3, schedule: fifo, fifo_priority: 9}]}
+guard:
+  client: outside
+  server: inside
+  workers: [{core: 2, policy: busy}, {core: 3, schedule: fifo, fifo_priority: 9}]
 """
 
 SMALL = """\

@@ -44,7 +44,7 @@ WRONG_GUARD = edits(
 ) + edits(
     GUARD_WORKERS,
     True,
-    ("workers: [", "core: 2, >>workers: [", "guard.workers", "stands beside core; allowed: one of the two"),
+    ("  workers: [", "  core: 2\n  >>workers: [", "guard.workers", "stands beside core; allowed: one of the two"),
     ("{core: 2, policy: busy}", ">>{policy: busy}", "guard.workers[0].core", "is missing"),
     ("workers: [{core: 2, policy: busy}, {core: 3, schedule: fifo, fifo_priority: 9}]", ">>workers: []", "guard.workers", "has 0 workers; allowed: 1 to 16"),
     ("schedule: fifo, fifo_priority", ">>fifo_priority", "guard.workers[1].fifo_priority", "is not scheduled so"),

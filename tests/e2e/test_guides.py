@@ -157,7 +157,8 @@ def checkout() -> Path:
     return place
 
 
-PAGES = [("first-hour.md", 4), ("secured.md", 3), ("placement.md", 5), ("full-mode.md", 1), ("guard.md", 1)]  # and how often it pings
+# And how often each pings.
+PAGES = [("first-hour.md", 4), ("secured.md", 3), ("placement.md", 5), ("full-mode.md", 1), ("guard.md", 1)]
 
 
 @pytest.mark.parametrize(("page", "pings"), PAGES)

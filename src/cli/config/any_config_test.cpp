@@ -24,6 +24,10 @@ TEST(AnyConfig, the_sections_tell_which_command_a_file_is_for) {
   EXPECT_EQ(command("ue: {port: p, gnb_control: /run/c.sock}"), "ue");
   EXPECT_EQ(std::string(command_of(*parse_any("phy: {}\nue: {gnb_control: /run/c.sock}\n", "f"))), "phy");
   EXPECT_EQ(command("card: {program: l2fwd, n3: p}"), "card");
+  EXPECT_EQ(std::string(command_of(*parse_any("ports: {a: {device: net_null0}, b: {device: net_null1}}\n"
+                                              "guard: {client: a, server: b}\n",
+                                              "f"))),
+            "guard");
   EXPECT_EQ(command("gen: {port: p, rate: 5, replay: x.pcap}\nsink: {port: p}"), "gen");
   EXPECT_EQ(command("sink: {port: p}"), "sink");
 }
@@ -44,6 +48,8 @@ TEST(AnyConfig, a_key_of_another_program_and_one_of_none_are_refused) {
               HasSubstr("f:4: workers: does not belong in a file for `splitplane ue`"));
   EXPECT_THAT(fault_of(kPort + "ue: {gnb_control: /run/c.sock}\nphy: {}"),
               HasSubstr("f:2: ports: does not belong in a file for `splitplane phy`"));
+  EXPECT_THAT(fault_of(kPort + "guard: {client: p, server: p}\nworkers: {}"),
+              HasSubstr("f:4: workers: does not belong in a file for `splitplane guard`"));
   EXPECT_THAT(fault_of(kPort + "snk: {port: p}"), StartsWith("f:3: snk: unknown key, did you mean 'sink'?"));
   EXPECT_THAT(fault_of(kPort), StartsWith("f:1: workers: is missing"));
 }

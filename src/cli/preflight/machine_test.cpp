@@ -200,6 +200,29 @@ TEST_F(CheckMachine, the_ends_of_nfapi_and_the_capture_of_a_phy_are_possible_her
   EXPECT_THAT(error(config), HasSubstr("phy.local_p5_port: UDP 198.51.100.1:7701 cannot be bound"));
 }
 
+TEST_F(CheckMachine, the_tables_of_a_guard_fit_the_memory_and_its_state_file_can_be_made) {
+  GuardConfig config;
+  config.file_prefix = prefix_;
+  config.control = directory_ + "/g.sock";
+  config.memory = {.hugepages = MemoryConfig::Hugepages::kNever, .megabytes = 100, .mbufs = 4095};
+  config.ports = {{.name = "a", .device = "net_null0"}, {.name = "b", .device = "net_null1"}};
+  config.client = "a";
+  config.server = "b";
+  EXPECT_EQ(error(config), "(good)");
+  config.state_file = "/no/such/x.state";
+  EXPECT_THAT(error(config), HasSubstr("guard.state_file: /no/such/x.state cannot be made there"));
+  config.state_file.clear();
+  config.workers.front().core = 1023;
+  EXPECT_THAT(error(config), HasSubstr("guard.core: core 1023 is not there"));
+  config.workers.front().core = 0;
+  config.sources.entries = 1U << 26;
+  config.workers.resize(16);
+  const auto finding = check_memory(config, {.available_megabytes = 16000});
+  ASSERT_TRUE(finding);
+  EXPECT_EQ(finding->key, "guard.sources.entries");
+  EXPECT_THAT(finding->text, HasSubstr("but 15900 MB are available; allowed: fewer entries"));
+}
+
 TEST_F(CheckMachine, a_file_of_keys_is_read_for_both_programs) {
   const std::string path = directory_ + "/keys";
   AnyConfig gnb = parse("net_null0", "0", "key_file: " + path + "\nmemory: {megabytes: 300}\n");

@@ -85,8 +85,9 @@ TEST(GuardInstance, servers_come_change_and_go_while_it_runs) {
   EXPECT_EQ(changed->at("server").at("mode"), "proxy");
   EXPECT_EQ(changed->at("server").at("state"), "armed") << "in force at once";
   EXPECT_EQ(changed->at("server").at("armings"), 1);
-  EXPECT_THAT(guard->set_server("web", [](guard::ServerRule& rule) { rule.arming.hold_seconds = 1000; }).error().message,
-              HasSubstr("max_hold_seconds: is 160, and hold_seconds is 1000"));
+  EXPECT_THAT(
+      guard->set_server("web", [](guard::ServerRule& rule) { rule.arming.hold_seconds = 1000; }).error().message,
+      HasSubstr("max_hold_seconds: is 160, and hold_seconds is 1000"));
   EXPECT_THAT(guard->set_server("none", [](guard::ServerRule&) {}).error().message,
               HasSubstr("name: there is no server 'none'"));
 
@@ -116,7 +117,10 @@ TEST(GuardInstance, a_client_is_looked_up_allowed_and_forgotten) {
   const auto guard = started(config_of("d"));
   ASSERT_NE(guard, nullptr);
   const auto proof = [&](const char* address, SourceAction action) {
-    return guard->one_source(IpAddress::parse(address).value(), action)->at("workers")[0].at("proof").get<std::string>();
+    return guard->one_source(IpAddress::parse(address).value(), action)
+        ->at("workers")[0]
+        .at("proof")
+        .get<std::string>();
   };
   EXPECT_EQ(proof("192.0.2.7", SourceAction::kShow), "none");
   EXPECT_EQ(proof("192.0.2.7", SourceAction::kAllow), "cookie");
@@ -167,8 +171,8 @@ TEST(GuardInstance, metrics_have_the_rows_of_its_servers) {
   ASSERT_NE(guard, nullptr);
   const std::string text = render_metrics(guard->observe(), MetricFormat::kOpenMetrics);
   EXPECT_THAT(text, HasSubstr("splitplane_guard_server_syns_packets_total{worker=\"w0\",server=\"web\"} 0\n"));
-  EXPECT_THAT(text,
-              HasSubstr("splitplane_guard_packets_total{worker=\"w0\",side=\"client\",outcome=\"challenged_rst\"} 0\n"));
+  EXPECT_THAT(
+      text, HasSubstr("splitplane_guard_packets_total{worker=\"w0\",side=\"client\",outcome=\"challenged_rst\"} 0\n"));
   EXPECT_THAT(text, HasSubstr("splitplane_guard_source_entries"));
   EXPECT_THAT(text, HasSubstr("splitplane_worker_received_packets_total{worker=\"w0\"}"));
   EXPECT_TRUE(text.ends_with("# EOF\n"));

@@ -35,7 +35,8 @@ class GuardMethods : public ::testing::Test {
                                   action_ = action;
                                   return Json::object();
                                 }));
-    registry_.add("guard.flows", guard_flows([](std::size_t limit) -> Expected<Json> { return Json{{"limit", limit}}; }));
+    registry_.add("guard.flows",
+                  guard_flows([](std::size_t limit) -> Expected<Json> { return Json{{"limit", limit}}; }));
   }
   Json answer(const std::string& method, const Json& params) {
     return Json::parse(registry_.answer(Json{{"id", 1}, {"method", method}, {"params", params}}.dump()));
@@ -51,9 +52,9 @@ class GuardMethods : public ::testing::Test {
 };
 
 TEST_F(GuardMethods, a_server_is_added_with_the_keys_of_a_file) {
-  const Json params{{"name", "web"},      {"address", "10.70.0.0/24"}, {"ports", "8000-8099"}, {"mode", "proxy"},
-                    {"arm", "always"},    {"hold_seconds", 20},        {"mss", 1400},          {"window_scale", 7},
-                    {"arm_syns_per_second", 2000}};
+  const Json params{{"name", "web"},   {"address", "10.70.0.0/24"}, {"ports", "8000-8099"},
+                    {"mode", "proxy"}, {"arm", "always"},           {"hold_seconds", 20},
+                    {"mss", 1400},     {"window_scale", 7},         {"arm_syns_per_second", 2000}};
   EXPECT_EQ(answer("guard.add", params).at("result").at("existed"), false);
   EXPECT_EQ(rule_.name, "web");
   EXPECT_EQ(address_text(rule_), "10.70.0.0/24");

@@ -72,12 +72,10 @@ TEST(GuardReport, the_counters_add_up_or_it_says_so) {
   EXPECT_EQ(seen.sent_to(Side::kClient), 60U + 30 + 10);
   EXPECT_EQ(seen.sent_to(Side::kServer), 10U + 20 + 10 + 2);
   const Json stats = stats_json(std::array{seen}, {}, guard_json(std::array{web()}, std::array{seen}, 64));
-  EXPECT_EQ(stats.at("totals"), (Json{{"received", 140},
-                                      {"transmitted", 130},
-                                      {"dropped", 9},
-                                      {"consumed", 1},
-                                      {"held", 0},
-                                      {"balanced", true}}));
+  EXPECT_EQ(
+      stats.at("totals"),
+      (Json{
+          {"received", 140}, {"transmitted", 130}, {"dropped", 9}, {"consumed", 1}, {"held", 0}, {"balanced", true}}));
   EXPECT_EQ(stats.at("workers")[0].at("drops"), (Json{{"forged_ack", 8}, {"tcp_truncated", 1}}));
   EXPECT_THAT(guard_summary(stats),
               HasSubstr("guard: 140 received, 130 sent, 1 proofs consumed, 9 dropped (forged_ack 8, tcp_truncated 1)"));

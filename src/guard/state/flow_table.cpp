@@ -5,8 +5,6 @@
 #include <bit>
 #include <cassert>
 
-#include "guard/cookie/cookie_jar.h"
-
 namespace splitplane::guard {
 namespace {
 
@@ -64,9 +62,7 @@ bool FlowTable::is_sound(std::uint32_t bucket, unsigned slot) const {
   if (flow.state == FlowState::kFree || flow.state > FlowState::kClosed || flow.is_v6 > 1) return false;
   if (flow.is_v6 == 0 && (!is_ipv4(flow.client) || !is_ipv4(flow.server))) return false;
   if (flow.vlan > 4095) return false;
-  if (flow.server_scale > kMostScale || flow.told_scale > kMostScale || flow.client_scale > kMostScale ||
-      flow.mss_index >= kCookieMss.size())
-    return false;
+  if (flow.server_scale > kMostScale || flow.told_scale > kMostScale || flow.client_scale > kMostScale) return false;
   const FourTuple tuple = tuple_of(flow);
   const Hash hash = hash_of(tuple);
   if (tags_[bucket].tag[slot] != tag_of(hash)) return false;

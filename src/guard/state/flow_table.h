@@ -19,6 +19,7 @@
 #endif
 
 #include "base/counter.h"
+#include "base/prefetch.h"
 #include "guard/cookie/four_tuple.h"
 #include "guard/state/age.h"
 #include "guard/state/keyed_hash.h"
@@ -42,7 +43,8 @@ struct alignas(64) Flow {
   std::uint8_t flags = 0;             // kHasTimestamps ...
   std::uint8_t server_scale = 0;      // window scale that the server announced
   std::uint8_t told_scale = 0;        // the one that we announced to the client in its name
-  std::uint8_t mss_index : 4 = 0;     // of kCookieMss
+  std::uint8_t mss_index : 3 = 0;     // of kCookieMss
+  std::uint8_t cookie_kind : 1 = 0;   // which of two kinds of cookie it was made by (proxy.h)
   std::uint8_t client_scale : 4 = 0;  // window scale that the client announced
   std::uint32_t seen = 0;             // seconds; of the last segment of either side
   // Added to the server's sequence numbers on their way to the client. While connecting: as if the server's ISN were 0,
@@ -85,8 +87,8 @@ class FlowTable {
   // Its tags, of both buckets.
   void prefetch(Hash hash) const {
     const std::uint32_t bucket = first(hash);
-    __builtin_prefetch(tags_ + bucket);
-    __builtin_prefetch(tags_ + other(bucket, tag_of(hash)));
+    prefetch_line(tags_ + bucket);
+    prefetch_line(tags_ + other(bucket, tag_of(hash)));
   }
   // The first flow of the tags that fits.
   void prefetch_flow(Hash hash) const {
@@ -94,7 +96,7 @@ class FlowTable {
     std::uint32_t bucket = first(hash);
     unsigned hits = match(bucket, tag);
     if (hits == 0) hits = match(bucket = other(bucket, tag), tag);
-    if (hits != 0) __builtin_prefetch(flows_ + bucket * kSlots + lowest(hits));
+    if (hits != 0) prefetch_line(flows_ + bucket * kSlots + lowest(hits));
   }
   // nullptr: none, or its time is over. Does not change `seen`. Good until the next insert(), which may move flows.
   [[nodiscard]] Flow* find(const FourTuple& tuple, Hash hash, std::uint32_t now) {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 
@@ -39,8 +40,10 @@ class KeyedHash {
 
   // Of addresses, ports, VLAN and family; not of `spare`.
   [[nodiscard]] std::uint64_t of(const FourTuple& tuple) const {
+    static_assert(offsetof(FourTuple, client_port) == 32 && offsetof(FourTuple, is_v6) == 38);
     std::uint64_t rest = 0;  // ports, VLAN, family
-    std::memcpy(&rest, &tuple.client_port, 7);
+    std::memcpy(&rest, reinterpret_cast<const std::uint8_t*>(&tuple) + 32, sizeof rest);
+    rest &= 0x00FFFFFFFFFFFFFFULL;
 #if defined(__AES__)
     if (tuple.is_v6 == 0) {  // all of it in one block and 56 bits of another
       std::uint32_t client = 0, server = 0;

@@ -21,6 +21,7 @@
 #endif
 
 #include "base/counter.h"
+#include "base/prefetch.h"
 #include "guard/cookie/four_tuple.h"
 #include "guard/state/age.h"
 #include "guard/state/keyed_hash.h"
@@ -100,8 +101,8 @@ class SourceTable {
 
   void prefetch(Key key) const {
     const std::uint64_t hash = hash_.of(key);
-    __builtin_prefetch(buckets_ + first(hash));
-    __builtin_prefetch(buckets_ + second(hash));
+    prefetch_line(buckets_ + first(hash));
+    prefetch_line(buckets_ + second(hash));
   }
   // kNone: unknown, or its time is over. `now` in seconds, from any beginning, the same for all calls.
   [[nodiscard]] Proof find(Key key, std::uint32_t now) const {

@@ -115,7 +115,7 @@ TEST_F(StateFiles, go_on_with_tables_keys_and_secrets) {
     for (std::uint64_t n = 0; n < 400; ++n) {
       Flow* const flow = flows.insert(numbered_tuple(n), flows.hash_of(numbered_tuple(n)), 7);
       ASSERT_NE(flow, nullptr);
-      flow->client_isn = static_cast<std::uint32_t>(n);
+      flow->client_next = static_cast<std::uint32_t>(n);
       flow->state = FlowState::kEstablished;
     }
     part.keys->generation = 5;
@@ -131,7 +131,7 @@ TEST_F(StateFiles, go_on_with_tables_keys_and_secrets) {
   EXPECT_EQ(part.keys->generation, 5U);
   FlowTable flows(settings().flows, part.flows, part.secret);
   EXPECT_EQ(flows.counts().used, 400U);
-  EXPECT_EQ(flows.find(numbered_tuple(77), flows.hash_of(numbered_tuple(77)), 8)->client_isn, 77U);
+  EXPECT_EQ(flows.find(numbered_tuple(77), flows.hash_of(numbered_tuple(77)), 8)->client_next, 77U);
   const StateFile::Part other = file.part(0);
   EXPECT_EQ(FlowTable(settings().flows, other.flows, other.secret).counts().used, 0U);
 }
@@ -286,13 +286,13 @@ TEST_F(StateFiles, without_memory_say_so) {
 
 // A flow whose fields follow from its number, so that a torn one shows.
 void write_flow(Flow& flow, std::uint64_t number) {
-  flow.client_isn = static_cast<std::uint32_t>(number * 3);
-  flow.cookie_isn = static_cast<std::uint32_t>(number * 5);
+  flow.client_next = static_cast<std::uint32_t>(number * 3);
+  flow.client_sent = static_cast<std::uint32_t>(number * 5);
   flow.sequence_delta = static_cast<std::uint32_t>(number * 7);
 }
 bool is_whole(const Flow& flow, std::uint64_t number) {
-  return flow.client_isn == static_cast<std::uint32_t>(number * 3) &&
-         flow.cookie_isn == static_cast<std::uint32_t>(number * 5) &&
+  return flow.client_next == static_cast<std::uint32_t>(number * 3) &&
+         flow.client_sent == static_cast<std::uint32_t>(number * 5) &&
          flow.sequence_delta == static_cast<std::uint32_t>(number * 7);
 }
 
