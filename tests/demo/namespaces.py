@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from processes import Failure, run, undisturbed, wait_until
 
 LINK_MTU = 1600  # an inner packet of 1500 octets and up to 64 octets of outer IPv6, UDP and GTP-U
-STALE = re.compile(r"^sp-(?:core|gnb|ue|client|guard|server|far)-(\d+)(?:-\w+)?$")
+STALE = re.compile(r"^sp-(?:core|gnb|ue|client|guard|server|farclient|farserver)-(\d+)(?:-\w+)?$")
 
 
 @dataclass(frozen=True)

@@ -122,10 +122,12 @@ def test_a_proven_client_stays_proven_over_a_restart(bed, guard, new):
     guard.wait_armed(True)
     source = new()
     with Link(bed, source) as link:
-        assert link.connect_s > 0.9
+        assert link.get(64)
+    assert guard.outcomes()["from_clients"]["challenged_rst"] > 0
     guard.kill()
     guard.start()
     guard.set(mode="auth", arm="always")
     guard.wait_armed(True)
     with Link(bed, source) as link:
-        assert link.connect_s < 0.5
+        assert link.get(64)
+    assert guard.outcomes()["from_clients"]["challenged_rst"] == 0

@@ -72,6 +72,8 @@ def agreement(bed: Bed, name: str):
 @pytest.mark.parametrize("name", AGREEMENTS)
 def test_a_file_passes_both_ways_whatever_the_ends_agree_on(bed, guard, new, name):
     with agreement(bed, name) as shape:
+        with Link(bed, new()) as link:  # by it the guard learns what its server agrees to
+            assert link.get(64)
         with Judged(bed, name.replace(" ", "-")) as wires, Link(bed, new(), shape=shape) as link:
             assert link.get(JUDGED_BYTES) and link.put(JUDGED_BYTES)
         with Link(bed, new(), shape=shape) as link:
@@ -102,7 +104,7 @@ def test_a_file_passes_while_both_ends_lose_segments(bed, guard, new, sack):
 
 def test_icmp_of_a_narrow_path_reaches_the_server_as_its_own(bed, guard):
     """Behind the client segments must be shorter: its router says so of numbers that only the client's side knows."""
-    with Link(bed, FAR_CLIENT_IPV4, netns=bed.far, patience_s=10) as link:
+    with Link(bed, FAR_CLIENT_IPV4, netns=bed.far_client, patience_s=10) as link:
         assert link.get(LOSSY_BYTES)
 
 
@@ -113,13 +115,13 @@ def test_icmp_of_a_narrow_path_reaches_the_client_as_its_own(bed, guard, new):
 
 def test_fragments_of_a_proxied_connection_pass(bed, guard):
     """The host behind the narrow path does not mind fragments (no DF): its router cuts what it sends."""
-    bed.sysctl(bed.far, "net.ipv4.ip_no_pmtu_disc", 1)
+    bed.sysctl(bed.far_client, "net.ipv4.ip_no_pmtu_disc", 1)
     bed.sysctl(bed.server, "net.ipv4.ip_no_pmtu_disc", 1)
     try:
-        with Link(bed, FAR_CLIENT_IPV4, SERVER_IPV4, netns=bed.far, patience_s=10) as link:
+        with Link(bed, FAR_CLIENT_IPV4, SERVER_IPV4, netns=bed.far_client, patience_s=10) as link:
             assert link.get(JUDGED_BYTES)
     finally:
-        bed.sysctl(bed.far, "net.ipv4.ip_no_pmtu_disc", 0)
+        bed.sysctl(bed.far_client, "net.ipv4.ip_no_pmtu_disc", 0)
         bed.sysctl(bed.server, "net.ipv4.ip_no_pmtu_disc", 0)
 
 

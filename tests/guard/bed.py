@@ -57,12 +57,17 @@ class Bed:
     client: str = field(init=False)
     guard: str = field(init=False)
     server: str = field(init=False)
-    far: str = field(init=False)
+    far_client: str = field(init=False)
+    far_server: str = field(init=False)
 
     def __post_init__(self):
         tag = f"{os.getpid()}{'-' + self.suffix if self.suffix else ''}"
         self.client, self.guard = f"sp-client-{tag}", f"sp-guard-{tag}"
-        self.server, self.far = f"sp-server-{tag}", f"sp-far-{tag}"
+        self.server, self.far_client = f"sp-server-{tag}", f"sp-farclient-{tag}"
+        self.far_server = f"sp-farserver-{tag}"
+        self.namespaces = [self.client, self.guard, self.server]
+        self.namespaces += [self.far_client] if self.narrow_client else []
+        self.namespaces += [self.far_server] if self.narrow_server else []
         self.folder.mkdir(parents=True, exist_ok=True)
         self.processes = Processes(self.folder)
         self.stack = ExitStack()
@@ -73,7 +78,7 @@ class Bed:
         remove_stale()
         with self.stack:
             self.stack.callback(self._remove)
-            for name in (self.client, self.guard, self.server, self.far):
+            for name in self.namespaces:
                 run(["ip", "netns", "add", name])
                 run(["ip", "-n", name, "link", "set", "lo", "up"])
             self._join(self.client, "cl0", "out0")
@@ -91,15 +96,15 @@ class Bed:
             self.sysctl(self.server, "net.ipv4.tcp_max_syn_backlog", self.backlog)
             self.sysctl(self.server, "net.core.somaxconn", self.backlog)
             if self.narrow_client:
-                self._behind(self.client, "far0", "10.76.0", self.narrow_client)
+                self._behind(self.client, self.far_client, "10.76.0", self.narrow_client)
                 run(["ip", "-n", self.server, "route", "add", "10.76.0.0/24", "via", CLIENT_IPV4])
             if self.narrow_server:
-                self._behind(self.server, "far1", "10.79.0", self.narrow_server)
+                self._behind(self.server, self.far_server, "10.79.0", self.narrow_server)
                 run(["ip", "-n", self.client, "route", "add", "10.79.0.0/24", "via", SERVER_IPV4])
             self.stack.callback(self.processes.stop_all)
             self.web = self.serve(self.server, SERVER_IPV4, SERVER_IPV6)
             if self.narrow_server:
-                self.serve(self.far, FAR_SERVER_IPV4)
+                self.serve(self.far_server, FAR_SERVER_IPV4)
             self.stack = self.stack.pop_all()
         return self
 
@@ -108,7 +113,7 @@ class Bed:
             self.stack.close()
 
     def _remove(self):
-        for name in (self.client, self.guard, self.server, self.far):
+        for name in self.namespaces:
             run(["ip", "netns", "del", name], check=False)
 
     def _join(self, end: str, ends_name: str, guards_name: str):
@@ -131,17 +136,16 @@ class Bed:
             for each in (interface, "plain", "wire"):
                 run(["ip", "-n", name, "link", "set", each, "mtu", MTU])
 
-    def _behind(self, router: str, interface: str, net: str, mtu: int):
+    def _behind(self, router: str, host: str, net: str, mtu: int):
         """A host at .2 behind `router`, which is .1; only the router's end of the link is narrow, so that the host
         announces the usual MSS and the router has to say what does not fit."""
-        names = ["ip", "link", "add", interface, "netns", router, "type", "veth"]
-        run([*names, "peer", "name", f"eth-{interface}", "netns", self.far])
-        for name, link, address in ((router, interface, f"{net}.1/24"), (self.far, f"eth-{interface}", f"{net}.2/24")):
+        run(["ip", "link", "add", "far0", "netns", router, "type", "veth", "peer", "name", "eth0", "netns", host])
+        for name, link, address in ((router, "far0", f"{net}.1/24"), (host, "eth0", f"{net}.2/24")):
             plain(name, link)
             run(["ip", "-n", name, "addr", "add", address, "dev", link])
             run(["ip", "-n", name, "link", "set", link, "up"])
-        run(["ip", "-n", router, "link", "set", interface, "mtu", mtu])
-        run(["ip", "-n", self.far, "route", "append", "default", "via", f"{net}.1"])
+        run(["ip", "-n", router, "link", "set", "far0", "mtu", mtu])
+        run(["ip", "-n", host, "route", "add", "default", "via", f"{net}.1"])
         self.sysctl(router, "net.ipv4.ip_forward", 1)
 
     def mac(self, netns: str, interface: str) -> str:

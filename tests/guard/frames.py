@@ -73,8 +73,9 @@ def send_for(bed: Bed, frames: Sequence[bytes], seconds: float, per_second: int 
     return sent
 
 
-def odd_frames(bed: Bed, source: str) -> dict[str, bytes]:
-    """A frame of each kind to which nothing may be answered, by what it is."""
+def odd_frames(bed: Bed, source: str, with_options: bool = True) -> dict[str, bytes]:
+    """A frame of each kind to which nothing may be answered, by what it is. Options that cannot be read are no concern
+    of who answers without any."""
     macs = Macs.of(bed).octets
 
     def frame(source: str, flags: int, server: str = SERVER_IPV4, **rest) -> bytes:
@@ -84,8 +85,9 @@ def odd_frames(bed: Bed, source: str) -> dict[str, bytes]:
     found |= {f"SYN from {address}": frame(address, SYN) for address in NO_HOSTS}
     found |= {f"SYN from {address}": frame(address, SYN, SERVER_IPV6) for address in NO_HOSTS_IPV6}
     found["SYN with a wrong checksum"] = frame(source, SYN, bad_checksum=True)
-    found["SYN with an option of length 0"] = frame(source, SYN, options=b"\2\0\0\0")
-    found["SYN with an option behind the header"] = frame(source, SYN, options=b"\1\1\2\10")
+    if with_options:
+        found["SYN with an option of length 0"] = frame(source, SYN, options=b"\2\0\0\0")
+        found["SYN with an option behind the header"] = frame(source, SYN, options=b"\1\1\2\10")
     syn = frame(source, SYN)
     short = bytearray(syn)
     short[46] = 0x40  # a header of 16 octets
@@ -98,6 +100,11 @@ def odd_frames(bed: Bed, source: str) -> dict[str, bytes]:
     later[20], later[21] = 0, 3
     found["later fragment"] = with_ip_checksum(later)
     return found
+
+
+def is_fragment(frame: bytes) -> bool:
+    """Of IPv4: the socket of an AF_PACKET port gets it only when the kernel has put all of its packet together."""
+    return frame[12:14] == b"\x08\0" and len(frame) > 21 and (frame[20] & 0x3F or frame[21]) != 0
 
 
 def with_ip_checksum(frame: bytearray) -> bytes:

@@ -33,7 +33,7 @@ SERVERS = {
 }
 # Small enough to arm and disarm within seconds.
 QUICK = {"arm_syns_per_second": 500, "disarm_syns_per_second": 100, "hold_seconds": 1, "rearm_seconds": 1}
-MEMORY = {"hugepages": "never", "megabytes": 96, "mbufs": 16383}
+MEMORY = {"hugepages": "never", "megabytes": 160, "mbufs": 16383}
 
 
 class Guard:

@@ -215,6 +215,13 @@ class Connection:
         delta = self.ours.answer.sequence - self.server_syn_ack.sequence
         return (sequence + delta) % MODULUS == one.sequence
 
+    def _at_server(self, acknowledgment: int, one: Segment) -> bool:
+        """The same of what the client acknowledges. A segment with a cookie may come behind the server's SYN-ACK."""
+        if not self.ours or not self.server_syn_ack:
+            return False
+        delta = self.ours.answer.sequence - self.server_syn_ack.sequence
+        return (acknowledgment - delta) % MODULUS == one.acknowledgment
+
     def to_server(self, one: Segment) -> None:
         self._sound(one)
         if self.passed_to_server[one.packet] > 0:
@@ -274,13 +281,18 @@ class Connection:
             self.say("a SYN with payload", one)
 
     def _translated_to_server(self, one: Segment) -> None:
-        for waiting in self.client_waiting:
-            like = waiting.payload == one.payload and (waiting.flags ^ one.flags) & ~PSH == 0
-            if like and waiting.sequence == one.sequence:
-                self.client_waiting.remove(waiting)
-                self._same_header(waiting, one)
-                self.verdict.seen["translated to the server"] += 1
-                break
+        like = [
+            waiting
+            for waiting in self.client_waiting
+            if waiting.payload == one.payload
+            and (waiting.flags ^ one.flags) & ~PSH == 0
+            and waiting.sequence == one.sequence
+        ]
+        if like:
+            cause = next((each for each in like if self._at_server(each.acknowledgment, one)), like[0])
+            self.client_waiting.remove(cause)
+            self._same_header(cause, one)
+            self.verdict.seen["translated to the server"] += 1
         else:
             isn = self.syn_to_server.sequence + 1 if self.syn_to_server else None
             made = not one.payload and one.flags & ~(PSH | CWR) == ACK and self.acks_made < self.server_syn_acks
