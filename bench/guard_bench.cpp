@@ -43,11 +43,11 @@ class TableMemory {
 constexpr std::uint32_t kTableEntries = 1U << 21;  // room for a million sources and connections
 constexpr std::uint64_t kSecret = 7;
 
-guard::GuardSettings settings_of(datapath::ChecksumMode checksums) {
+// Tables of the usual size, or `big` ones.
+guard::GuardSettings settings_of(datapath::ChecksumMode checksums, bool big) {
   guard::GuardSettings s;
-  s.sources.entries = kTableEntries;
+  if (big) s.sources.entries = s.flows.entries = kTableEntries;
   s.sources.syn_per_second = 32767;
-  s.flows.entries = kTableEntries;
   s.key_seconds = 3600;
   s.replies_per_second = 4'000'000'000;
   s.unproven_per_second = 1;
@@ -60,10 +60,10 @@ class Rig {
  public:
   using Function = guard::GuardFunction<GuardSource, GuardSink>;
 
-  Rig(GuardBuffers& buffers, bool is_v6, Mode mode, datapath::ChecksumMode checksums)
+  Rig(GuardBuffers& buffers, bool is_v6, Mode mode, datapath::ChecksumMode checksums, bool big = false)
       : buffers_(buffers),
         is_v6_(is_v6),
-        settings_(settings_of(checksums)),
+        settings_(settings_of(checksums, big)),
         sources_(guard::SourceTable::memory_bytes(settings_.sources)),
         flows_(guard::FlowTable::memory_bytes(settings_.flows)),
         guard_(std::make_unique<guard::WorkerGuard>(
@@ -110,7 +110,7 @@ class Rig {
     }
     return cycles;
   }
-  // So many packets of a pass may have another outcome.
+  // `packets` of a pass may have another outcome.
   void tolerate(unsigned packets) { tolerated_ = packets; }
 
   [[nodiscard]] guard::WorkerGuard& guard() { return *guard_; }
@@ -266,6 +266,14 @@ class GuardBench {
     row(
         "auth.forged_rst", [&](unsigned n) { write_rsts(rig, n, 1); },
         [&] { return rig.pass(Side::kClient, Outcome::forged_rst); });
+    run_known_auth(is_v6);
+  }
+  // Of clients that have proven themselves, in tables for a million of them.
+  void run_known_auth(bool is_v6) {
+    Rig rig(buffers_, is_v6, Mode::kAuth, datapath::ChecksumMode::offload, true);
+    row(
+        "auth.syn_with_big_tables", [&](unsigned n) { write_syns(is_v6, n, 1U << 20); },
+        [&] { return rig.pass(Side::kClient, Outcome::challenged_rst); });
     row(
         "auth.proof",
         [&](unsigned n) {
@@ -325,7 +333,7 @@ class GuardBench {
           [&] { return rig.pass(Side::kClient, Outcome::challenged_syn); });
     }
     for (const std::uint32_t count : kCounts) {
-      Rig rig(buffers_, is_v6, Mode::kProxy, datapath::ChecksumMode::offload);
+      Rig rig(buffers_, is_v6, Mode::kProxy, datapath::ChecksumMode::offload, count != kCounts[0]);
       if (count == kCounts[0]) {
         row(
             "proxy.syn", [&](unsigned n) { write_syns(is_v6, n, 1U << 20); },

@@ -37,13 +37,19 @@ struct Connection {
 
 class Game {
  public:
-  Game(Input& in, const GuardSettings& settings) : in_(in), rig_(settings) { rule(in.octet()); }
+  Game(Input& in, const GuardSettings& settings) : in_(in), rig_(settings, pool()) { rule(in.octet()); }
 
   void play() {
     for (unsigned steps = 0; steps < 64 && !in_.empty(); ++steps) step();
   }
 
  private:
+  // Made once, because that takes longer than an input.
+  static datapath::test::Pool& pool() {
+    static auto* const made = new datapath::test::Pool(128, Rig::kRoom);
+    return *made;
+  }
+
   // Mode, and whether it acts.
   void rule(unsigned how) {
     for (const bool v6 : {false, true}) {
@@ -111,7 +117,9 @@ class Game {
         flow->server_scale = in_.octet() % 15;
         flow->told_scale = in_.octet() % 15;
         flow->client_scale = static_cast<std::uint8_t>(in_.octet() % 15) & 0xF;
-        flow->mss_index = static_cast<std::uint8_t>(in_.octet() % kCookieMss.size()) & 0xF;
+        const std::uint8_t cookie = in_.octet();
+        flow->mss_index = cookie & 7;
+        flow->cookie_kind = cookie >> 3 & 1;
         flow->sequence_delta = static_cast<std::uint32_t>(in_.word()) << 16 | in_.word();
         flow->ts_delta = in_.word();
         flow->client_next = kClientIsn + in_.octet();
@@ -154,8 +162,11 @@ class Game {
       kept.told_scale = 7;
       kept.sack_permitted = true;
     }
-    const auto cookie = jar.syn_cookie(c.tuple, kClientIsn, kept, 12345);
     const Flow* const flow = flow_of(c);
+    FourTuple tuple = c.tuple;  // as the flow's own cookie, or one for the tuple of a flow (proxy.cpp)
+    if (flow != nullptr && flow->cookie_kind == 0 && (flow->flags & Flow::kChallenged) != 0) tuple.vlan |= 1 << 15;
+    const auto cookie =
+        jar.syn_cookie(tuple, kClientIsn, kept, static_cast<std::uint32_t>(rig_.guard.time.milliseconds));
     switch (kind % 16) {
       case 0:
       case 1:

@@ -25,7 +25,7 @@ void print_guard_summary(const Json& stats) {
   write_last_words(STDOUT_FILENO, guard_summary(stats));
 }
 
-// What stands before "up": nobody waits for a guard whose port is down.
+// The line that says ready; of a guard whose port is down it says for which one it waits.
 std::string ready_line(GuardInstance& guard, const GuardConfig& config) {
   const std::size_t servers = config.servers.size();
   const std::string head = fmt::format("guard: {} server{} behind {}, clients at {}", servers, servers == 1 ? "" : "s",

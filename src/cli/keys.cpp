@@ -17,8 +17,8 @@
 namespace splitplane::app {
 namespace {
 
-constexpr std::array kMachines{program_sections, gnb_sections, card_sections,
-                               ue_sections,      phy_sections, traffic_sections, guard_sections};
+constexpr std::array kMachines{program_sections, gnb_sections,     card_sections, ue_sections,
+                               phy_sections,     traffic_sections, guard_sections};
 
 // Several machines have keys of the same section, which is the file's top level.
 std::vector<fields::Section> all_sections() {

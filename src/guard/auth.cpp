@@ -40,14 +40,16 @@ Verdict Auth::take_syn(Segment& s) {
   if (!passes_checksums(s, guard_.settings.checksums)) return Verdict::drop(Outcome::bad_checksum);
   if (!guard_.replies.take(guard_.time.milliseconds)) return Verdict::drop(Outcome::reply_capped);
   ServerLine& line = guard_.line(s);
-  if (!turn_round(s, {.acknowledgment = guard_.jar.rst_cookie(s.tuple)})) return Verdict::drop(Outcome::no_buffer);
+  if (!turn_round(s, {.acknowledgment = s.has_cookie ? s.cookie : guard_.jar.rst_cookie(s.tuple)}))
+    return Verdict::drop(Outcome::no_buffer);
   line.challenged.add(1);
   return Verdict::reply(Outcome::challenged_rst);
 }
 
 // The cookie is looked at first: a known source, too, answers a challenge of the time before it was known.
 Verdict Auth::take_rst(const Segment& s) {
-  if (guard_.jar.is_rst_cookie(s.tuple, s.tcp.sequence)) {
+  if (s.has_cookie ? CookieJar::are_same_rst_cookies(s.cookie, s.tcp.sequence)
+                   : guard_.jar.is_rst_cookie(s.tuple, s.tcp.sequence)) {
     if (s.is_segmented) return Verdict::drop(Outcome::mbuf_segmented);
     if (!passes_checksums(s, guard_.settings.checksums)) return Verdict::drop(Outcome::bad_checksum);
     if (!guard_.prove(s, Proof::kCookie)) return Verdict::drop(Outcome::sources_full);

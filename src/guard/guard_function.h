@@ -1,7 +1,7 @@
 // The guard as a worker's function: a bump in the wire between two ports. Frames pass unchanged, unless they concern a
 // protected server whose guard acts.
 //
-//   client side -> parse all -> hash and prefetch all -> decide and edit -> server side
+//   client side -> parse, hash and prefetch all -> cookies of all -> decide and edit -> server side
 //                                                             |-> reply: back to the client side
 //                                                             '-> drop
 //   server side -> the same, the other way round; what a server sends vouches for its clients
@@ -19,6 +19,7 @@
 #include "engine/burst.h"
 #include "engine/endpoints.h"
 #include "guard/auth.h"
+#include "guard/cookie_stage.h"
 #include "guard/guard_context.h"
 #include "guard/learning.h"
 #include "guard/proxy.h"
@@ -56,6 +57,7 @@ class GuardFunction {
         clock_(clock),
         guard_(guard),
         parser_(guard.servers),
+        cookies_(guard.jar),
         learning_(guard),
         auth_(guard, learning_),
         proxy_(guard, clock),
@@ -114,7 +116,7 @@ class GuardFunction {
       parser_.parse(burst.mbuf[i], side, s);
       burst.prefetch_octets_ahead(i);
       if (prefetches_second) burst.prefetch_octets_ahead(i, RTE_CACHE_LINE_SIZE);
-      s.has_flow_hash = false;
+      s.has_flow_hash = s.has_cookie = false;
       if (s.kind == Kind::kOther || s.kind == Kind::kUnsound) continue;
       const ProtectedServer& server = guard_.server(s);
       const bool acts_as_proxy = server.acts && server.mode == Mode::kProxy;
@@ -122,6 +124,10 @@ class GuardFunction {
       // Who has no flow and gets no cookie with options is judged by the fixed header.
       const unsigned reads = s.has_flow_hash ? s.tcp.header_bytes : std::uint8_t{wire::tcp::kMinHeaderBytes};
       are_long = are_long || s.tcp_offset + reads > RTE_CACHE_LINE_SIZE;
+      if (server.acts && server.mode == Mode::kAuth && side == Side::kClient && s.kind == Kind::kTcp &&
+          (s.tcp.flags & (wire::tcp::kSyn | wire::tcp::kRst)) != 0) {
+        cookies_.add(s);
+      }
       if (server.mode != Mode::kBypass) {
         s.source = SourceTable::key_of(s.tuple);
         guard_.sources.prefetch(s.source);
@@ -131,6 +137,7 @@ class GuardFunction {
         guard_.flows.prefetch(s.flow_hash);
       }
     }
+    cookies_.finish();
     if (!has_flows) return;
     for (unsigned i = 0; i < burst.size; ++i) {
       if (segments_[i].has_flow_hash) guard_.flows.prefetch_flow(segments_[i].flow_hash);
@@ -179,6 +186,7 @@ class GuardFunction {
   GuardClock clock_;
   WorkerGuard& guard_;
   SegmentParser parser_;
+  CookieStage cookies_;
   Learning learning_;
   Auth auth_;
   Proxy proxy_;

@@ -257,7 +257,10 @@ void arrange(Rig& rig, const State& state, const std::vector<Connection>& all) {
     ASSERT_NE(flow, nullptr);
     const bool connecting = state.flow == FlowState::kConnecting;
     flow->flags = Flow::kHasTimestamps | Flow::kSackPermitted | Flow::kHasScale;
-    if (state.challenged) flow->flags |= Flow::kChallenged;
+    if (state.challenged) {  // by cookies of the kind that the connections' are
+      flow->flags |= Flow::kChallenged;
+      flow->cookie_kind = 1;
+    }
     flow->server_scale = 9;
     flow->told_scale = flow->client_scale = 7;
     flow->mss_index = 6;
@@ -286,7 +289,8 @@ TEST_P(Mutations, do_no_harm) {
   GuardSettings settings = small_settings();
   settings.unproven_per_second = 1000;
   settings.sources.syn_per_second = 2;
-  Rig rig(settings);
+  datapath::test::Pool pool(128, Rig::kRoom);
+  Rig rig(settings, pool);
   rig.protect(rule_of(state, false));
   rig.protect(rule_of(state, true));
   rig.pass_ms(1000);

@@ -17,6 +17,9 @@ namespace {
 // A receiver has at most 2^30 octets of window (RFC 7323 2.3), so no good sequence number is further ahead.
 constexpr std::uint32_t kMaxWindowBytes = 1U << 30;
 
+// Our TSval is up to a second behind the clock, and a restarted guard's clock differs by less than this.
+constexpr std::uint32_t kClockSkewMs = 10'000;
+
 constexpr std::uint8_t kAskForEcn = tcp::kEce | tcp::kCwr;  // of a SYN (RFC 3168 6.1.1)
 
 bool has(const Flow& flow, std::uint8_t flag) {
@@ -176,6 +179,9 @@ std::optional<Proxy::Proven> Proxy::open_cookie(const Segment& s, std::uint8_t k
     proven.client_ts = wire::load_be32(at);
     proven.our_ts = wire::load_be32(at + 4);
     echo = proven.our_ts;
+    // No key lives longer than twice its time. Most segments of other connections are told apart by that alone.
+    const std::uint32_t age_ms = static_cast<std::uint32_t>(guard_.time.milliseconds) - proven.our_ts + kClockSkewMs;
+    if (age_ms > 2 * 1000 * guard_.settings.key_seconds + 2 * kClockSkewMs) return std::nullopt;
   }
   proven.our_isn = s.tcp.acknowledgment - 1;
   const FourTuple tuple = cookie_tuple(s, kind);

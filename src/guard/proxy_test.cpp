@@ -535,6 +535,10 @@ TEST_P(ProxyTest, an_ack_without_a_good_cookie_makes_no_connection) {
   Frame other = d.of_client(kAck);
   other.options = stamps(1, d.server_clock ^ 1);
   EXPECT_EQ(bump.from_client(other), Outcome::forged_ack) << "another window scale than the cookie's";
+  for (const std::uint32_t clock : {0x00100000U, 0x80000000U, 0xFFF00000U}) {
+    other.options = stamps(1, d.server_clock + clock);
+    EXPECT_EQ(bump.from_client(other), Outcome::forged_ack) << "a clock that we did not have";
+  }
   other = d.of_client(kAck);
   other.options.clear();
   EXPECT_EQ(bump.from_client(other), Outcome::forged_ack);

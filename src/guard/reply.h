@@ -87,7 +87,12 @@ inline constexpr std::uint8_t kReplyTtl = 64;
   // A short frame keeps the padding that its link wants, with nothing of the client's in it.
   constexpr unsigned kShortestFrame = 60;  // without FCS (IEEE 802.3)
   const unsigned left = std::max(frame_bytes, std::min<unsigned>(m->data_len, kShortestFrame));
-  if (left > frame_bytes) std::memset(frame + frame_bytes, 0, left - frame_bytes);
+  if (left == frame_bytes + 6) [[likely]] {  // IPv4 without tags and options
+    wire::store_be32(frame + frame_bytes, 0);
+    wire::store_be16(frame + frame_bytes + 4, 0);
+  } else if (left > frame_bytes) {
+    std::memset(frame + frame_bytes, 0, left - frame_bytes);
+  }
   m->data_len = static_cast<std::uint16_t>(left);
   m->pkt_len = left;
   m->ol_flags = 0;

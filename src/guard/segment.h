@@ -10,7 +10,7 @@
 namespace splitplane::guard {
 
 enum class Kind : std::uint8_t {
-  kOther,  // passes: no IP, no TCP, or to nobody that is protected
+  kOther,  // passes: no IP, no TCP, or to no protected server
   kTcp,
   kFragment,   // TCP, more than an atomic fragment: ports may be absent
   kIcmpError,  // an ICMP or ICMPv6 error that quotes a TCP segment
@@ -41,6 +41,8 @@ struct Segment {
   std::uint64_t source = 0;     // SourceTable::Key of the client
   std::uint64_t flow_hash = 0;  // FlowTable::Hash of the tuple
   bool has_flow_hash = false;   // the table may have a flow of it
+  bool has_cookie = false;
+  std::uint32_t cookie = 0;  // has_cookie: of the tuple, CookieJar::rst_cookie(), under the key that a RST names
 
   [[nodiscard]] std::uint8_t* frame() const { return rte_pktmbuf_mtod(mbuf, std::uint8_t*); }
   [[nodiscard]] std::uint8_t* ip() const { return frame() + ip_offset; }

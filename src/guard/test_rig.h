@@ -85,8 +85,11 @@ class Rig {
   };
   using Function = GuardFunction<Source, Sink, Ticks>;
 
-  explicit Rig(const GuardSettings& settings)
-      : sources_(SourceTable::memory_bytes(settings.sources)),
+  // `pool` outlives the rig; its buffers have kRoom octets.
+  static constexpr std::uint16_t kRoom = 2048 + RTE_PKTMBUF_HEADROOM;
+  Rig(const GuardSettings& settings, datapath::test::Pool& pool)
+      : pool_(pool),
+        sources_(SourceTable::memory_bytes(settings.sources)),
         flows_(FlowTable::memory_bytes(settings.flows)),
         guard(settings, {sources_.span(), flows_.span(), &keys_, 0x5eed}),
         function(guard, GuardClock(1'000'000, 0, 0), {{&in_[0]}, {&in_[1]}, {&out_[0]}, {&out_[1]}}, Ticks{&now_}) {}
@@ -159,7 +162,6 @@ class Rig {
   [[nodiscard]] std::uint64_t packets() const { return packets_; }
 
  private:
-  static constexpr std::uint16_t kRoom = 2048 + RTE_PKTMBUF_HEADROOM;
   using Bytes = std::vector<std::uint8_t>;
   using Counts = std::array<std::array<std::uint64_t, kOutcomeCount>, 2>;
   struct Given {
@@ -211,8 +213,9 @@ class Rig {
   [[nodiscard]] static bool is_unchanged(const Given& given) {
     std::size_t at = 0;
     for (const rte_mbuf* m = given.mbuf; m != nullptr; m = m->next) {
+      const auto* const octets = rte_pktmbuf_mtod(m, const std::uint8_t*);
       if (at + m->data_len > given.octets.size() ||
-          std::memcmp(rte_pktmbuf_mtod(m, const std::uint8_t*), given.octets.data() + at, m->data_len) != 0)
+          !std::equal(octets, octets + m->data_len, given.octets.begin() + static_cast<std::ptrdiff_t>(at)))
         return false;
       at += m->data_len;
     }
@@ -316,7 +319,7 @@ class Rig {
     EXPECT_TRUE(kind == 0x10 || (to == Side::kServer && kind == 0x02)) << kind;
   }
 
-  datapath::test::Pool pool_{128, kRoom};
+  datapath::test::Pool& pool_;
   std::array<std::vector<rte_mbuf*>, 2> in_;
   std::array<Out, 2> out_;
   TableMemory sources_, flows_;

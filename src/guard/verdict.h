@@ -15,7 +15,7 @@ namespace splitplane::guard {
 enum class Way : std::uint8_t {
   kForward,  // out of the other side
   kReply,    // back out of the side that it came from
-  kDrop,     // freed: nobody gets it
+  kDrop,     // freed, and counted as dropped
   kConsume,  // freed: its work is done here
 };
 

@@ -102,6 +102,18 @@ struct OptionPlaces {
 [[nodiscard]] constexpr Result<SynOptions> parse_syn_options(Octets segment, const Header& h) {
   Result<SynOptions> result;
   SynOptions& found = result.value;
+  const std::uint8_t* const p = segment.data();
+  // All that a Linux SYN has, in its order.
+  if (h.header_bytes == kMinHeaderBytes + kMaxSynOptionBytes && load_be16(p + 20) == (kOptionMss << 8 | 4) &&
+      load_be32(p + 24) == 0x0402080A && (load_be32(p + 36) >> 8) == 0x010303) {
+    found.mss = load_be16(p + 22);
+    found.window_scale = p[39] > kMaxWindowScale ? kMaxWindowScale : p[39];
+    found.sack_permitted = true;
+    found.has_timestamps = true;
+    found.ts_value = load_be32(p + 28);
+    found.ts_echo = load_be32(p + 32);
+    return result;
+  }
   OptionCursor cursor(segment, h);
   Option o;
   while (cursor.next(o)) {

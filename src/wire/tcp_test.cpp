@@ -152,6 +152,22 @@ TEST(TcpOptions, of_a_linux_syn_are_read) {
   EXPECT_FALSE(o->has_fast_open);
 }
 
+// parse_syn_options() knows this order; another order of the same options says the same.
+TEST(TcpOptions, of_a_linux_syn_mean_the_same_in_another_order) {
+  const auto one = syn_options("020405b4 0402 080a 12345678 9abcdef0 01 03030f");
+  const auto other = syn_options("01 03030f 020405b4 080a 12345678 9abcdef0 0402");
+  ASSERT_TRUE(one && other);
+  EXPECT_EQ(one->mss, other->mss);
+  EXPECT_EQ(one->window_scale, 14);
+  EXPECT_EQ(one->window_scale, other->window_scale);
+  EXPECT_EQ(one->sack_permitted, other->sack_permitted);
+  EXPECT_EQ(one->has_timestamps, other->has_timestamps);
+  EXPECT_EQ(one->ts_value, other->ts_value);
+  EXPECT_EQ(one->ts_echo, other->ts_echo);
+  EXPECT_EQ(one->has_fast_open, other->has_fast_open);
+  EXPECT_EQ(syn_options("020505b4 0402 080a 12345678 9abcdef0 01 030307").reason, Reason::tcp_bad_option);
+}
+
 TEST(TcpOptions, absent_ones_are_absent) {
   const auto o = syn_options("");
   ASSERT_TRUE(o);

@@ -43,7 +43,7 @@ constexpr std::array<fields::Field, 8> kGuardRows{
         .help = "Time between two cookie keys, in seconds", .special = "a cookie is good for once to twice that time"}),
     fields::directory<&GuardConfig::state_file>("state_file", {
         .help = "File in which tables and keys survive a restart", .special = "absent: they do not",
-        .more = "It lies best on a tmpfs, such as `/run`. See [guard.md](guard.md#restart)."}),
+        .more = "It lies best on a tmpfs, such as `/run`. See [syn-flood.md](syn-flood.md)."}),
 };
 constexpr std::array<fields::Field, 2> kLimitRows{
     fields::integer<&GuardLimits::unproven_per_second>("unproven_per_second", 0, kMostPerSecond, {
@@ -68,7 +68,7 @@ constexpr std::array<fields::Field, 14> kServerRows{
     fields::word<guard::kModeNames, &ServerRule::mode>("mode", {
         .help = "What the guard does for it",
         .more = "`bypass`: nothing. `observe`: it counts and learns. `auth`: a client proves its address by a RST, once. "
-                "`proxy`: it proves it by the handshake of each connection. See [guard.md](guard.md#modes)."}),
+                "`proxy`: it proves it by the handshake of each connection. See [syn-flood.md](syn-flood.md)."}),
     fields::word<guard::kArmNames, &ServerRule::arm>("arm", {
         .help = "When `auth` and `proxy` act", .special = "auto: during a flood; always: at all times"}),
     fields::integer<kArming, &ArmingSettings::arm_syns_per_second>("arm_syns_per_second", 1, kMostPerSecond, {

@@ -33,7 +33,14 @@ std::vector<std::string> ArmingEvents::look(const std::vector<ArmedNow>& servers
     const auto key = std::pair(server.worker, server.server);
     const auto before = seen_.find(key);
     const Seen then = before == seen_.end() ? Seen{} : before->second;
-    if (server.armed != then.armed) add(server, now, lines);
+    if (server.armed != then.armed) {
+      add(server, now, lines);
+    } else if (before != seen_.end() && server.armings > then.armings) {  // it changed twice since the last look
+      ArmedNow between = server;
+      between.armed = !server.armed;
+      add(between, now, lines);
+      add(server, now, lines);
+    }
     seen[key] = {server.armed, server.armings};
   }
   seen_ = std::move(seen);  // without servers that were removed

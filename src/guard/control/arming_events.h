@@ -30,7 +30,7 @@ struct ArmingEvent {
 class ArmingEvents {
  public:
   static constexpr std::size_t kKept = 32;
-  // The log gets so many lines in a while, and then one that says how many more there were.
+  // The log gets at most kLines lines in a while, and then one that says how many more there were.
   static constexpr unsigned kLines = 20;
   static constexpr std::chrono::seconds kWhile{60};
 

@@ -40,6 +40,15 @@ TEST(ArmingEvents, armed_and_at_rest_are_said_once_each_with_their_cause) {
   EXPECT_EQ(json.at("events")[1].at("what"), "at rest");
 }
 
+TEST(ArmingEvents, what_began_and_ended_between_two_looks_is_two_events) {
+  ArmingEvents events;
+  (void)events.look({web(false, 0)}, kBegin);
+  EXPECT_THAT(events.look({web(false, 1)}, kBegin), ElementsAre(HasSubstr("armed"), HasSubstr("rests again")));
+  (void)events.look({web(true, 2)}, kBegin);
+  EXPECT_THAT(events.look({web(true, 3)}, kBegin), ElementsAre(HasSubstr("rests again"), HasSubstr("armed")));
+  EXPECT_EQ(events.count(), 5U);
+}
+
 TEST(ArmingEvents, each_worker_and_server_counts_for_itself) {
   ArmingEvents events;
   ArmedNow other = web(true);

@@ -13,6 +13,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "guard/cookie/four_tuple.h"
 #include "guard/cookie/siphash.h"
@@ -66,13 +67,34 @@ class BasicCookieJar {
   [[nodiscard]] const Keys& keys() const { return keys_; }
 
   // Mode auth: the acknowledgment number of our SYN-ACK, which the client's RST must have as its sequence number.
-  [[nodiscard]] std::uint32_t rst_cookie(const FourTuple& tuple) const {
-    return with_key(newer(), rst_hash(tuple, newer()));
-  }
-  // Compared in constant time: one word, without a branch.
+  [[nodiscard]] std::uint32_t rst_cookie(const FourTuple& tuple) const { return rst_cookie_of(tuple, newest_key()); }
   [[nodiscard]] bool is_rst_cookie(const FourTuple& tuple, std::uint32_t sequence) const {
-    return ((rst_hash(tuple, sequence >> 31) ^ sequence) & kRstMask) == 0;
+    return are_same_rst_cookies(rst_cookie_of(tuple, key_named_by(sequence)), sequence);
   }
+  // In constant time: one word, without a branch.
+  [[nodiscard]] static bool are_same_rst_cookies(std::uint32_t one, std::uint32_t other) {
+    return ((one ^ other) & (kRstMask | 1U << 31)) == 0;
+  }
+
+  // RST cookies of many connections, which take much less time together. `key` is newest_key(), or what a client's
+  // number names.
+  struct RstAsk {
+    const FourTuple* tuple = nullptr;
+    std::uint32_t key = 0;
+    std::uint32_t* cookie = nullptr;
+  };
+  static constexpr unsigned kAsksAtOnce = 8;
+  // All of the same IP version.
+  template <bool kV6>
+  void make_rst_cookies(std::span<const RstAsk, kAsksAtOnce> asks, unsigned count) const {
+    SipLanes<kV6 ? 5 : 2> lanes;
+    for (unsigned i = 0; i < count; ++i) lanes.set(i, keys_.key[asks[i].key], rst_words<kV6>(*asks[i].tuple));
+    const auto hashes = lanes.hashes();
+    for (unsigned i = 0; i < count; ++i)
+      *asks[i].cookie = with_key(asks[i].key, static_cast<std::uint32_t>(hashes[i]) & kRstMask);
+  }
+  [[nodiscard]] std::uint32_t newest_key() const { return keys_.generation & 1; }
+  [[nodiscard]] static std::uint32_t key_named_by(std::uint32_t cookie) { return cookie >> 31; }
 
   // Mode proxy: sequence number and TSval of our SYN-ACK. `clock_ms` is the upper part of TSval: TSval is the latest
   // that is not after it and has the options in its low bits. So it never goes back by more than 1023 ms.
@@ -86,7 +108,7 @@ class BasicCookieJar {
     const std::uint32_t mss = cookie_mss_index(options.mss);
     const std::uint32_t carried = bits | (options.has_timestamps ? kHasTimestamps : 0);
     SynCookie cookie;
-    cookie.sequence = with_key(newer(), mss << 28 | syn_hash(tuple, client_isn, mss, carried, newer()));
+    cookie.sequence = with_key(newest_key(), mss << 28 | syn_hash(tuple, client_isn, mss, carried, newest_key()));
     if (options.has_timestamps) cookie.ts_value = clock_ms - ((clock_ms - bits) & kTimestampMask);
     return cookie;
   }
@@ -116,7 +138,6 @@ class BasicCookieJar {
   static constexpr unsigned kToldScaleAt = 6;
   static constexpr std::uint64_t kRstDomain = 1, kSynDomain = 2, kV6Domain = 128;
 
-  [[nodiscard]] std::uint32_t newer() const { return keys_.generation & 1; }
   [[nodiscard]] static std::uint32_t with_key(std::uint32_t key, std::uint32_t rest) { return key << 31 | rest; }
   [[nodiscard]] static std::uint32_t timestamp_bits(const CookieOptions& options) {
     if (!options.has_timestamps) return kNoScale;
@@ -127,41 +148,52 @@ class BasicCookieJar {
 
   // Octets of the message: addresses (4 or 16 each), ports, [ISN,] VLAN, domain [, MSS index, options]. Numbers in the
   // machine's order, since no other machine reads a cookie.
-  [[nodiscard]] std::uint32_t rst_hash(const FourTuple& t, std::uint32_t key) const {
-    const std::uint64_t last = ports(t) | std::uint64_t{t.vlan} << 32 | kRstDomain << 48;
-    if (t.is_v6 != 0) return hash_v6<5>(t, key, {last | kV6Domain << 48 | std::uint64_t{39} << 56}) & kRstMask;
-    return hash_v4<2>(t, key, {last | std::uint64_t{15} << 56}) & kRstMask;
+  [[nodiscard]] std::uint32_t rst_cookie_of(const FourTuple& t, std::uint32_t key) const {
+    const SipKey& with = keys_.key[key];
+    const std::uint64_t hash =
+        t.is_v6 != 0 ? siphash24(with, rst_words<true>(t)) : siphash24(with, rst_words<false>(t));
+    return with_key(key, static_cast<std::uint32_t>(hash) & kRstMask);
   }
   [[nodiscard]] std::uint32_t syn_hash(const FourTuple& t, std::uint32_t isn, std::uint32_t mss, std::uint32_t carried,
                                        std::uint32_t key) const {
-    const std::uint64_t first = ports(t) | std::uint64_t{isn} << 32;
-    const std::uint64_t last =
-        std::uint64_t{t.vlan} | kSynDomain << 16 | std::uint64_t{mss} << 24 | std::uint64_t{carried} << 32;
-    if (t.is_v6 != 0) return hash_v6<6>(t, key, {first, last | kV6Domain << 16 | std::uint64_t{46} << 56}) & kSynMask;
-    return hash_v4<3>(t, key, {first, last | std::uint64_t{22} << 56}) & kSynMask;
+    const SipKey& with = keys_.key[key];
+    const std::uint64_t hash = t.is_v6 != 0 ? siphash24(with, syn_words<true>(t, isn, mss, carried))
+                                            : siphash24(with, syn_words<false>(t, isn, mss, carried));
+    return static_cast<std::uint32_t>(hash) & kSynMask;
+  }
+  template <bool kV6>
+  [[nodiscard]] static std::array<std::uint64_t, kV6 ? 5 : 2> rst_words(const FourTuple& t) {
+    std::array<std::uint64_t, kV6 ? 5 : 2> words;
+    put_addresses<kV6>(words, t);
+    const std::uint64_t domain = kRstDomain | (kV6 ? kV6Domain : 0), bytes = kV6 ? 39 : 15;
+    words.back() = ports(t) | std::uint64_t{t.vlan} << 32 | domain << 48 | bytes << 56;
+    return words;
+  }
+  template <bool kV6>
+  [[nodiscard]] static std::array<std::uint64_t, kV6 ? 6 : 3> syn_words(const FourTuple& t, std::uint32_t isn,
+                                                                        std::uint32_t mss, std::uint32_t carried) {
+    std::array<std::uint64_t, kV6 ? 6 : 3> words;
+    put_addresses<kV6>(words, t);
+    const std::uint64_t domain = kSynDomain | (kV6 ? kV6Domain : 0), bytes = kV6 ? 46 : 22;
+    words[words.size() - 2] = ports(t) | std::uint64_t{isn} << 32;
+    words.back() =
+        std::uint64_t{t.vlan} | domain << 16 | std::uint64_t{mss} << 24 | std::uint64_t{carried} << 32 | bytes << 56;
+    return words;
+  }
+  template <bool kV6>
+  static void put_addresses(std::span<std::uint64_t> words, const FourTuple& t) {
+    if constexpr (kV6) {
+      std::memcpy(words.data(), t.client.data(), 16);
+      std::memcpy(words.data() + 2, t.server.data(), 16);
+    } else {
+      std::uint32_t client, server;
+      std::memcpy(&client, t.client.data(), 4);
+      std::memcpy(&server, t.server.data(), 4);
+      words[0] = client | std::uint64_t{server} << 32;
+    }
   }
   [[nodiscard]] static std::uint64_t ports(const FourTuple& t) {
     return std::uint64_t{t.client_port} | std::uint64_t{t.server_port} << 16;
-  }
-  template <std::size_t kWords>
-  [[nodiscard]] std::uint32_t hash_v4(const FourTuple& t, std::uint32_t key,
-                                      const std::array<std::uint64_t, kWords - 1>& rest) const {
-    std::uint32_t client;
-    std::uint32_t server;
-    std::memcpy(&client, t.client.data(), 4);
-    std::memcpy(&server, t.server.data(), 4);
-    std::array<std::uint64_t, kWords> words{client | std::uint64_t{server} << 32};
-    std::copy(rest.begin(), rest.end(), words.begin() + 1);
-    return static_cast<std::uint32_t>(siphash24(keys_.key[key], words));
-  }
-  template <std::size_t kWords>
-  [[nodiscard]] std::uint32_t hash_v6(const FourTuple& t, std::uint32_t key,
-                                      const std::array<std::uint64_t, kWords - 4>& rest) const {
-    std::array<std::uint64_t, kWords> words;
-    std::memcpy(words.data(), t.client.data(), 16);
-    std::memcpy(words.data() + 2, t.server.data(), 16);
-    std::copy(rest.begin(), rest.end(), words.begin() + 4);
-    return static_cast<std::uint32_t>(siphash24(keys_.key[key], words));
   }
 
   Keys keys_;

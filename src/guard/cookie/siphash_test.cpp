@@ -51,5 +51,17 @@ RC_GTEST_PROP(SipHash, equals_libsodium_for_the_lengths_of_cookies, (const SipKe
   RC_ASSERT(siphash24(key, words_of<6>(message.data(), 45)) == of_libsodium(45));
 }
 
+RC_GTEST_PROP(SipHash, eight_at_once_are_the_same_as_one_by_one, ()) {
+  SipLanes<3> lanes;
+  std::array<std::uint64_t, SipLanes<3>::kLanes> one_by_one{};
+  for (unsigned i = 0; i < SipLanes<3>::kLanes; ++i) {
+    const auto key = *rc::gen::arbitrary<SipKey>();
+    const auto words = *rc::gen::arbitrary<std::array<std::uint64_t, 3>>();
+    lanes.set(i, key, words);
+    one_by_one[i] = siphash24(key, words);
+  }
+  RC_ASSERT(lanes.hashes() == one_by_one);
+}
+
 }  // namespace
 }  // namespace splitplane::guard

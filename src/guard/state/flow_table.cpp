@@ -121,22 +121,22 @@ FlowTable::Place FlowTable::emptier(std::uint32_t one, std::uint32_t two) const 
   return free_in(std::popcount(match(two, 0)) > std::popcount(match(one, 0)) ? two : one);
 }
 
-// Of two full buckets: a flow whose time is over, else the one that is closed for the longest time.
-FlowTable::Place FlowTable::over_or_closed(std::uint32_t one, std::uint32_t two, std::uint32_t now) const {
-  Place closed;
-  std::uint32_t closed_age = 0;
+// Of two full buckets: a flow whose time is over, else the one that has been in this state for the longest time.
+FlowTable::Place FlowTable::over_or(FlowState state, std::uint32_t one, std::uint32_t two, std::uint32_t now) const {
+  Place found;
+  std::uint32_t found_age = 0;
   for (const std::uint32_t bucket : {one, two}) {
     for (unsigned slot = 0; slot < kSlots; ++slot) {
       const Flow& flow = flows_[bucket * kSlots + slot];
       if (is_over(flow, now)) return {bucket, slot};
-      if (flow.state != FlowState::kClosed) continue;
-      if (const std::uint32_t old = age(now, flow.seen); closed.slot == kSlots || old > closed_age) {
-        closed = {bucket, slot};
-        closed_age = old;
+      if (flow.state != state) continue;
+      if (const std::uint32_t old = age(now, flow.seen); found.slot == kSlots || old > found_age) {
+        found = {bucket, slot};
+        found_age = old;
       }
     }
   }
-  return closed;
+  return found;
 }
 
 // Of two full buckets: moves a flow to its other bucket, where need be after another flow has made room there. So it
@@ -167,18 +167,23 @@ FlowTable::Place FlowTable::by_moving(std::uint32_t one, std::uint32_t two) {
   return {};
 }
 
+void FlowTable::make_room(Place place, std::uint32_t now) {
+  if (is_over(flows_[place.bucket * kSlots + place.slot], now)) expired_.add(1);
+  let_go(place);
+}
+
 Flow* FlowTable::insert(const FourTuple& tuple, Hash hash, std::uint32_t now) {
   if (Flow* const earlier = place_of(tuple, hash); earlier != nullptr) remove(earlier);
   const std::uint16_t tag = tag_of(hash);
   const std::uint32_t one = first(hash), two = other(one, tag);
   Place place = emptier(one, two);
   if (place.slot == kSlots) {
-    place = over_or_closed(one, two, now);
+    place = over_or(FlowState::kClosed, one, two, now);
     if (place.slot != kSlots) {
-      if (is_over(flows_[place.bucket * kSlots + place.slot], now)) expired_.add(1);
-      let_go(place);
-    } else {
-      place = by_moving(one, two);
+      make_room(place, now);
+    } else if (place = by_moving(one, two); place.slot == kSlots) {
+      place = over_or(FlowState::kClosing, one, two, now);
+      if (place.slot != kSlots) make_room(place, now);
     }
   }
   if (place.slot == kSlots) {

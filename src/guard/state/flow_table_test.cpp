@@ -146,6 +146,19 @@ TEST(FlowTable, no_established_flow_is_pushed_out_before_its_time) {
   EXPECT_EQ(f.table.counts().inserted, gone.flows.size() + f.table.counts().used);
 }
 
+TEST(FlowTable, connections_that_have_ended_make_room_before_a_new_one_is_refused) {
+  Flows f({.entries = 1 << 12});
+  Gone gone;
+  f.table.on_gone(Gone::hear, &gone);
+  std::uint64_t kept = 0;
+  for (; kept < 1000; ++kept) ASSERT_NE(f.insert(kept, 100, FlowState::kEstablished), nullptr);
+  for (std::uint64_t number = 1 << 20; number < (1 << 20) + 100'000; ++number)
+    ASSERT_NE(f.insert(number, 100 + static_cast<std::uint32_t>(number & 7), FlowState::kClosing), nullptr);
+  for (std::uint64_t number = 0; number < kept; ++number) ASSERT_NE(f.find(number, 110), nullptr);
+  for (const Flow& flow : gone.flows) ASSERT_EQ(flow.state, FlowState::kClosing);
+  EXPECT_EQ(f.table.counts().refused, 0U);
+}
+
 TEST(FlowTable, those_whose_time_is_over_make_room_before_the_closed_do) {
   Flows f({.entries = 64, .connecting_seconds = 5, .closed_seconds = 100});
   Gone gone;

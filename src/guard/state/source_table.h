@@ -21,10 +21,10 @@
 #endif
 
 #include "base/counter.h"
-#include "base/prefetch.h"
 #include "guard/cookie/four_tuple.h"
 #include "guard/state/age.h"
 #include "guard/state/keyed_hash.h"
+#include "guard/state/prefetch.h"
 
 namespace splitplane::guard {
 
