@@ -157,7 +157,9 @@ def full_tables(report: Report) -> None:
         full = drill.crowd(20)
         why = f"{asked} attackers for {SMALL_FLOWS} places, {full.answered} of {full.tried} new meanwhile; {counts}"
         report.judge(f"{name}_established", f"{alive} of 20 carry", "20 of 20", alive == 20, why)
-        time.sleep(flows["established_seconds"] + 1.5)
+        for _ in range(flows["established_seconds"] + 2):  # the attackers are silent, the old connection is not
+            assert carries(drill.old)
+            time.sleep(1)
         judge(report, f"{name}_after", drill.look(), drill.bed.backlog, "once the attackers' silent flows are too old")
 
 
