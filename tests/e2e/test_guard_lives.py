@@ -75,6 +75,7 @@ def test_connections_that_it_did_not_learn_survive_its_arming_by_their_own_segme
 @pytest.mark.parametrize("mode", ACTING)
 def test_known_clients_notice_nothing_when_a_flood_arms_it(bed, guard, new, mode):
     guard.set(mode=mode, arm="auto")
+    bed.fresh_server()
     known = [new() for _ in range(5)]
     with ExitStack() as stack:
         links = []
