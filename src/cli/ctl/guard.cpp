@@ -17,6 +17,7 @@ constexpr std::size_t kMostFlows = 1000;  // in an answer
 struct GuardOptions {
   std::string name, address;
   std::size_t limit = 20;
+  bool allow = false, forget = false;
 };
 
 std::string percent(const Json& of, const char* key) {
@@ -56,17 +57,14 @@ int add(const GuardOptions& o, const FieldOptions& keys, const CtlAsk& ask, CliO
   });
 }
 
-int source(const GuardOptions& o, const CLI::App& command, const CtlAsk& ask, CliOutput& output) {
+int source(const GuardOptions& o, const CtlAsk& ask, CliOutput& output) {
   Json params = Json::object();
   if (!o.address.empty()) params["address"] = o.address;
-  for (const char* action : {"allow", "forget"}) {
-    if (command.count(std::string("--") + action) == 0) continue;
-    if (o.address.empty()) {
-      output.err << "splitplane ctl: --" << action << " needs an address\n";
-      return kExitBadUsage;
-    }
-    params["action"] = action;
+  if ((o.allow || o.forget) && o.address.empty()) {
+    output.err << "splitplane ctl: --" << (o.allow ? "allow" : "forget") << " needs an address\n";
+    return kExitBadUsage;
   }
+  if (o.allow || o.forget) params["action"] = o.allow ? "allow" : "forget";
   return ask(output, "guard.sources", params, render_guard_sources);
 }
 
@@ -201,12 +199,11 @@ void add_guard_commands(CLI::App& ctl, const CtlAsk& ask, std::function<int(CliO
   CLI::App* source_command =
       guard->add_subcommand("source", "Counts proven clients; looks one up, allows or forgets it")->fallthrough();
   source_command->add_option("ADDRESS", o->address, "Address of the client; of IPv6 its /64 counts");
-  CLI::Option* allow = source_command->add_flag("--allow", "Counts it as proven, as if it had returned a cookie");
-  source_command->add_flag("--forget", "It has to prove itself again")->excludes(allow);
+  CLI::Option* allow =
+      source_command->add_flag("--allow", o->allow, "Counts it as proven, as if it had returned a cookie");
+  source_command->add_flag("--forget", o->forget, "It has to prove itself again")->excludes(allow);
   source_command->footer("Example:\n  splitplane ctl -i splitplane-guard guard source 192.0.2.7 --allow");
-  source_command->callback([o, source_command, ask, &action] {
-    action = [o, source_command, ask](CliOutput& out) { return source(*o, *source_command, ask, out); };
-  });
+  source_command->callback([o, ask, &action] { action = [o, ask](CliOutput& out) { return source(*o, ask, out); }; });
 
   CLI::App* flows = guard->add_subcommand("flows", "Connections that mode proxy translates")->fallthrough();
   flows->add_option("--limit", o->limit, "Most connections in the answer")

@@ -150,7 +150,7 @@ std::vector<fields::Section> guard_sections() {
   return {{"file", fields::keys_of(kFileFields)},
           {"guard", fields::keys_of(kGuardFields) + fields::keys_of(kWorkerFields) + fields::keys_of(kLimitFields)},
           {"guard_worker", fields::keys_of(kWorkerFields)},
-          {"guard_server", fields::keys_of(kServerFields)},
+          {"guard_server", fields::keys_of(kServerFields.where(kWholeServer))},
           {"guard_sources", fields::keys_of(kSourceFields)},
           {"guard_flows", fields::keys_of(kFlowFields)}};
 }

@@ -50,7 +50,7 @@ void read_text(const YamlValue& value, const std::string& text, guard::ServerRul
 }
 
 guard::ServerRule read_server(const YamlValue& value) {
-  const auto rows = guard_server_fields();
+  const auto rows = guard_server_fields().where(kWholeServer);
   const YamlMap map = value.map(rows.names());
   guard::ServerRule rule;
   read_fields(map, rows, rule);

@@ -35,7 +35,7 @@ TEST(ServerText, an_address_is_one_host_or_a_prefix) {
   EXPECT_EQ(address("fd00::1"), "fd00::1");
   EXPECT_EQ(address("fd00::/64"), "fd00::/64");
   EXPECT_EQ(address("::/0"), "::/0");
-  EXPECT_EQ(rule_of("fd00::/7", "1").prefix, 7);
+  EXPECT_EQ(rule_of("fc00::/7", "1").prefix, 7);
 }
 
 TEST(ServerText, what_is_no_address_of_a_server_is_refused) {
