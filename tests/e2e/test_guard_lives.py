@@ -82,7 +82,7 @@ def test_known_clients_notice_nothing_when_a_flood_arms_it(bed, guard, new, mode
         for source in known:
             links.append(stack.enter_context(Link(bed, source)))
             assert links[-1].get(SIZE)
-        with Flood(bed, seconds=10, pause_us=50):
+        with Flood(bed, seconds=10, pause_us=200):  # as in test_guard.py
             guard.wait_armed(True)
             assert all(link.get(SIZE) and link.put(SIZE) for link in links)
             crowd = Running(bed, known, SERVER_IPV4, WEB_PORT, 0.02, 3.0).result()
