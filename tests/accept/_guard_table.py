@@ -10,7 +10,7 @@ from dataclasses import asdict
 from functools import cache
 
 from _tools import ROOT, say
-from bed import Bed
+from bed import BACKLOG, Bed
 from figures import interval, median, with_interval
 from processes import Failure
 from protectors import KERNEL_COOKIES, NOBODY, SYNPROXY, XDP_SYNPROXY, Protector, Trial, guards, trial
@@ -98,8 +98,8 @@ def items(report: Report) -> None:
             report.judge(
                 f"{name}_half_open_{one.name}",
                 half_open,
-                "<256, the server's backlog",
-                half_open < 256,
+                f"<{3 * BACKLOG // 4}: the server is not full",
+                half_open < 3 * BACKLOG // 4,
                 "what came before the guard armed itself, and what is just connecting",
             )
             if flood == "with_room":

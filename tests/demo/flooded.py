@@ -20,7 +20,7 @@ HEAD = (
     "answered by cookies",
 )
 PEOPLE, PAUSE_S, PATIENCE_S = 20, 0.04, 1.5
-FLOOD_SECONDS, PAUSE_US = 12.0, 50
+FLOOD_SECONDS, PAUSE_US = 12.0, 200  # 5,000 a second at most: see tests/e2e/test_guard.py
 
 
 def flooded(say, checks: Checks) -> list[list[object]]:
@@ -43,7 +43,7 @@ def flooded(say, checks: Checks) -> list[list[object]]:
                 if isinstance(middle, Guard):
                     middle.wait_armed(True)
                 else:
-                    time.sleep(0.5)
+                    time.sleep(1.5)  # until the server's backlog is full
                 crowd = Running(bed, sources, SERVER_IPV4, WEB_PORT, PAUSE_S, PATIENCE_S).result()
                 half_open = bed.half_open()
             answered = middle.outcomes()["from_clients"]["challenged_syn"] if isinstance(middle, Guard) else "-"
@@ -54,6 +54,6 @@ def flooded(say, checks: Checks) -> list[list[object]]:
                 checks.add(
                     "guard: people connect through a SYN flood, and it rests again",
                     f"{crowd.answered} of {crowd.tried}, {answered} SYNs answered, at rest {seconds:.1f} s after it",
-                    crowd.answered == crowd.tried and half_open < bed.backlog,
+                    crowd.answered == crowd.tried and half_open < bed.backlog * 3 / 4,
                 )
     return rows

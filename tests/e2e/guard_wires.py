@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from bed import BANNER_PORT, CLOSED_PORT, SERVER_IPV4, SERVER_IPV6, WEB_PORT, Bed
 from capture import Capture
 from judge import Verdict, judge_files
@@ -26,6 +28,8 @@ class Judged:
             path = self.bed.folder / f"{self.name}-{netns.split('-')[1]}.pcapng"
             options = {"octets": WHOLE_FRAME, "packets": 200_000}
             self.captures.append(Capture(self.bed.processes, netns, interface, path, **options))
+        time.sleep(0.02)  # what was on its way when the second began
+        self.since_us = time.time_ns() // 1000
         return self
 
     def __exit__(self, kind, *_):
@@ -34,5 +38,5 @@ class Judged:
             return
         assert dropped == 0, f"the kernel had no room for {dropped} frames of the capture: nothing can be judged"
         paths = [capture.path for capture in self.captures]
-        self.verdict = judge_files(*paths, PROTECTED, armed_auth=self.armed_auth)
+        self.verdict = judge_files(*paths, PROTECTED, armed_auth=self.armed_auth, since_us=self.since_us)
         assert not self.verdict.wrong, f"{self.name}: {self.verdict}"

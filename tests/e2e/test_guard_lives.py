@@ -75,13 +75,14 @@ def test_connections_that_it_did_not_learn_survive_its_arming_by_their_own_segme
 @pytest.mark.parametrize("mode", ACTING)
 def test_known_clients_notice_nothing_when_a_flood_arms_it(bed, guard, new, mode):
     guard.set(mode=mode, arm="auto")
+    bed.fresh_server()
     known = [new() for _ in range(5)]
     with ExitStack() as stack:
         links = []
         for source in known:
             links.append(stack.enter_context(Link(bed, source)))
             assert links[-1].get(SIZE)
-        with Flood(bed, seconds=10, pause_us=50):
+        with Flood(bed, seconds=10, pause_us=200):  # as in test_guard.py
             guard.wait_armed(True)
             assert all(link.get(SIZE) and link.put(SIZE) for link in links)
             crowd = Running(bed, known, SERVER_IPV4, WEB_PORT, 0.02, 3.0).result()

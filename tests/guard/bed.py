@@ -29,7 +29,8 @@ CROWD_IPV4, CROWD_IPV6 = "10.78.0.0/16", "fd00:78::/32"
 FAR_CLIENT_IPV4, FAR_SERVER_IPV4 = "10.76.0.2", "10.79.0.2"
 WEB_PORT, BANNER_PORT, CLOSED_PORT, IPERF_PORT = 8080, 2525, 81, 5201
 TRAFFIC_CORE, GUARD_CORE = 0, 1
-BACKLOG = 256
+BACKLOG = 4096  # as Linux has it; the kernel lets SYNs have three quarters of it while it makes no cookies
+SMALL_BACKLOG = 256
 MTU = 1500
 
 
@@ -176,6 +177,11 @@ class Bed:
 
         wait_until("the web server", listening, processes=[server])
         return server
+
+    def fresh_server(self) -> None:
+        """The server anew: what an earlier flood left half open is gone with its socket."""
+        self.processes.stop(self.web)
+        self.web = self.serve(self.server, SERVER_IPV4, SERVER_IPV6)
 
     def half_open(self) -> int:
         """Connections that the server has in SYN-RECEIVED."""

@@ -1,19 +1,25 @@
 """The pair of processes of tests/power with a guard as the device: SYNs of 64 K sources over vhost, and its answers
-come back to the generator's sink. Its other port leads nowhere."""
+come back to the generator's sink. Its other port leads to a sink that is stopped: nothing comes from there, and
+the guard can sleep on it as on the first."""
 
 from __future__ import annotations
 
 import ipaddress
+import os
 import random
+import signal
 import struct
 from pathlib import Path
 
-from pair import DEVICE_CORE, MEMORY, Measured, Pair, Sent
+from pair import DEVICE_CORE, RING, Measured, Pair, Sent
+from paths import splitplane
+from processes import wait_until
 from segments import SYN, option_octets, write
 
 SERVER, PORT = "10.77.0.2", 80
 SOURCES = 1 << 16
 ETHERNET, SNAP, PCAP = 1, 65535, 0xA1B2C3D4
+MEMORY = {"hugepages": "never", "megabytes": 160, "mbufs": 16383}
 MOST_PER_SECOND = 1_000_000_000
 
 
@@ -25,6 +31,24 @@ class FloodedPair(Pair):
     def __init__(self, folder: Path, name: str, mode: str, policy: object = "busy", slow_clock: float = 1):
         super().__init__(folder, name, policy)
         self.mode, self.slow_clock = mode, slow_clock
+
+    def __enter__(self) -> FloodedPair:
+        super().__enter__()
+        tree = self.traffic_tree(None)
+        tree["file_prefix"] = f"sp-far-{self.name}"
+        tree["ports"] = {"p": {"device": f"net_virtio_user0,path={self.socket}-q,queue_size={RING}"}}
+        words = [splitplane(), "sink", self._write("far", tree), "--duration", "3600"]
+        self.far = self.processes.start("far", words)
+        wait_until("the guard's ports", self._up, processes=[self.far, self.device.process])
+        os.kill(self.far.child.pid, signal.SIGSTOP)
+        return self
+
+    def __exit__(self, *_) -> None:
+        os.kill(self.far.child.pid, signal.SIGCONT)
+        super().__exit__()
+
+    def _up(self) -> bool:
+        return any(port["name"] == "q" and port["link_up"] for port in self.device.control.stats()["ports"])
 
     def device_tree(self) -> dict:
         server = {"name": "web", "address": SERVER, "ports": PORT, "mode": self.mode, "arm": "always"}
@@ -43,7 +67,7 @@ class FloodedPair(Pair):
             "memory": MEMORY,
             "ports": {
                 "p": {"device": f"net_vhost0,iface={self.socket},queues=1"},
-                "q": {"device": "net_null0,no-rx=1"},
+                "q": {"device": f"net_vhost1,iface={self.socket}-q,queues=1"},
             },
             "guard": section,
         }

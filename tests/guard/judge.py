@@ -414,9 +414,15 @@ class Proofs:
 
 
 def judge(
-    client_side: list[Segment], server_side: list[Segment], servers: set[End], *, armed_auth: bool = False
+    client_side: list[Segment],
+    server_side: list[Segment],
+    servers: set[End],
+    *,
+    armed_auth: bool = False,
+    since_us: int = 0,
 ) -> Verdict:
-    """`servers` are the protected ends. `armed_auth`: its guard acted in mode auth all the time."""
+    """`servers` are the protected ends. `armed_auth`: its guard acted in mode auth all the time. What reaches an end
+    before `since_us` is not judged: one of the captures may not have begun when its cause passed."""
     verdict, proofs = Verdict(), Proofs()
     connections: dict[tuple[End, End], Connection] = {}
     ways = [(one, FROM_CLIENT if one.destination in servers else TO_CLIENT) for one in client_side]
@@ -426,6 +432,8 @@ def judge(
     for one, way in ways:
         ends = (one.source, one.destination) if one.destination in servers else (one.destination, one.source)
         if ends[1] not in servers:
+            continue
+        if one.time_us < since_us and way in (TO_SERVER, TO_CLIENT):
             continue
         if ends not in connections:
             connections[ends] = Connection(verdict, proofs, armed_auth)
@@ -442,10 +450,10 @@ def judge(
     return verdict
 
 
-def judge_files(client: Path, server: Path, servers: set[End], *, armed_auth: bool = False) -> Verdict:
+def judge_files(client: Path, server: Path, servers: set[End], **how) -> Verdict:
     from pcap import read
 
-    return judge(segments(read(client)), segments(read(server)), servers, armed_auth=armed_auth)
+    return judge(segments(read(client)), segments(read(server)), servers, **how)
 
 
 def main(arguments: list[str]) -> int:

@@ -104,6 +104,14 @@ def test_a_second_syn_ack_for_one_syn_is_found():
     assert any("a SYN-ACK without a SYN" in one for one in verdict.wrong), verdict
 
 
+def test_what_came_before_both_captures_had_begun_is_not_judged():
+    wires = proxied(leave_out=("syn",))
+    assert judge(*wires.segments(), SERVERS).wrong
+    wires.client[:0] = [(1, wires.client[0][1])]
+    verdict = judge(*wires.segments(), SERVERS, since_us=wires.now_us + 1)
+    assert not verdict.wrong and not verdict.seen["translated to the client"]
+
+
 def test_a_reply_to_a_rst_is_found():
     wires = proxied()
     wires.add("client", CLIENT, SERVER, RST, sequence=1)
