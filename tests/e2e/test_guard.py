@@ -134,7 +134,6 @@ def test_a_flood_arms_it_new_clients_connect_and_it_rests_again(bed, guard, new,
     assert_counters_add_up(guard)
 
 
-@pytest.mark.xfail(strict=True, reason="the SYNs that pass before it is armed fill so small a backlog for a minute")
 def test_a_server_with_a_small_backlog_is_reached_once_the_guard_is_armed():
     numbers = itertools.count()
     with (
@@ -189,10 +188,7 @@ def test_a_port_on_which_no_process_listens_refuses_the_client(bed, guard, new, 
         link.socket.recv(1)
 
 
-NOT_YET = pytest.mark.xfail(strict=True, reason="an ACK with a cookie and payload is not taken as a proof")
-
-
-@pytest.mark.parametrize("mode", ("auth", pytest.param("proxy", marks=NOT_YET)))
+@pytest.mark.parametrize("mode", ACTING)
 def test_data_on_the_syn_is_sent_again(bed, guard, new, mode):
     """TCP Fast Open without a cookie of the server: Linux sends the data again behind the SYN-ACK, at once."""
     settle(guard, mode, "always")
