@@ -109,9 +109,9 @@ constexpr std::array<fields::Field, 5> kFlowRows{
     fields::integer<&Flows::established_seconds>("established_seconds", 1, kMostSeconds, {
         .help = "How long an open one stays without a segment"}),
     fields::integer<&Flows::closing_seconds>("closing_seconds", 1, kMostSeconds, {
-        .help = "How long one with a FIN of one side, or a RST, stays without a segment"}),
+        .help = "How long one with FINs of both sides stays without a segment"}),
     fields::integer<&Flows::closed_seconds>("closed_seconds", 1, kMostSeconds, {
-        .help = "How long a closed one stays, for late segments"}),
+        .help = "How long one that a RST ended stays, for late segments"}),
 };
 // clang-format on
 constexpr fields::Fields<GuardConfig> kFileFields(kFileRows);
