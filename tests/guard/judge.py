@@ -289,7 +289,9 @@ class Connection:
             and waiting.sequence == one.sequence
         ]
         if like:
-            cause = next((each for each in like if self._at_server(each.acknowledgment, one)), like[0])
+            # The guard consumes a copy that proved its client; then a later one with the same numbers came through.
+            fitting = [each for each in like if self._at_server(each.acknowledgment, one)] or like
+            cause = next((each for each in fitting if self._has_same_header(each, one)), fitting[0])
             self.client_waiting.remove(cause)
             self._same_header(cause, one)
             self.verdict.seen["translated to the server"] += 1
@@ -303,9 +305,13 @@ class Connection:
             self.verdict.seen["handshakes completed"] += 1
         self._seen_by("server", one)
 
-    def _same_header(self, before: Segment, after: Segment) -> None:
+    @staticmethod
+    def _has_same_header(before: Segment, after: Segment) -> bool:
         octets = 40 if ":" in before.source[0] else 20
-        if before.packet[:octets] != after.packet[:octets] or before.vlan != after.vlan:
+        return before.packet[:octets] == after.packet[:octets] and before.vlan == after.vlan
+
+    def _same_header(self, before: Segment, after: Segment) -> None:
+        if not self._has_same_header(before, after):
             self.say("its IP header or VLAN changed", after)
 
     # -- what an end sees of the other
