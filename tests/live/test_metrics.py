@@ -19,11 +19,13 @@ from paths import ROOT, splitplane
 from processes import PATIENCE, wait_until
 from scrape import OPEN_METRICS, documented, get, value
 
-# Those of a card, of the buffering service and of a guard are what other commands than `run` have.
+# Those of a card, of the buffering service and of a guard are what other commands than `run` have; those of watts need
+# the section `power`.
+WATTS = ("splitplane_power_", "splitplane_modelled_", "splitplane_estimated_")
 PAGE = {
     name: row
     for name, row in documented((ROOT / "docs" / "reference" / "metrics.md").read_text()).items()
-    if not name.startswith(tuple(f"splitplane_{of}_" for of in ("card", "baas", "placement", "phy", "guard")))
+    if not name.startswith(tuple(f"splitplane_{of}_" for of in ("card", "baas", "placement", "phy", "guard")) + WATTS)
 }
 
 

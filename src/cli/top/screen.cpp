@@ -98,9 +98,9 @@ struct Screen {
     std::string keys;
     for (std::size_t i = 0; i < kTopPageNames.size(); ++i) {
       const bool here = i == static_cast<std::size_t>(page);
-      keys += fmt::format("{}{} {}{}", here ? "[" : " ", i + 1, kTopPageNames[i], here ? "]" : " ");
+      keys += fmt::format("{}{} {}{} ", here ? "[" : "", i + 1, kTopPageNames[i], here ? "]" : "");
     }
-    keys += fmt::format(" s sort:{} p pause q quit", state.by_rate ? "rate" : "name");
+    keys += fmt::format("s sort:{} p pause q quit", state.by_rate ? "rate" : "name");
     const int count = static_cast<int>(lines.size());
     if (count > room && room > 0) {
       put(1, fmt::format("rows {}-{} of {}: PgUp, PgDn", scroll + 1, std::min(scroll + room, count), count), A_DIM);
