@@ -6,7 +6,7 @@ import time
 
 from bed import BANNER_PORT, CLOSED_PORT, SERVER_IPV4, SERVER_IPV6, WEB_PORT, Bed
 from capture import Capture
-from judge import Verdict, judge_files
+from tcp_judge import Verdict, judge_files
 
 PROTECTED = {(SERVER_IPV4, WEB_PORT), (SERVER_IPV6, WEB_PORT), (SERVER_IPV4, BANNER_PORT), (SERVER_IPV4, CLOSED_PORT)}
 WHOLE_FRAME = 2048

@@ -12,12 +12,12 @@ from bed import CLOSED_PORT, SERVER_IPV4, SERVER_IPV6, SMALL_BACKLOG, WEB_PORT, 
 from crowd import Crowd, Running
 from ends import MSG_FASTOPEN, Link, curl, drop_first_syns, drop_from_port, drop_some, speak
 from flood import Flood
-from frames import ODD_PORT, ipv6_syns, is_fragment, mutated, odd_frames, send_for
 from guard_wires import Judged
 from guarded import QUICK, Guard, outcomes_of
 from paths import own
 from processes import run
 from segments import ECE, SYN, Segment, read
+from tcp_frames import ODD_PORT, ipv6_syns, is_fragment, mutated, odd_frames, send_for
 from wire import Wire
 
 CROWD, CROWD_PAUSE_S, CROWD_PATIENCE_S = 20, 0.05, 5.0

@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable
 
 from bed import SERVER_IPV4, WEB_PORT, Bed
-from frames import Macs
 from segments import ACK, RST, SYN, Segment, option_octets, read, write
+from tcp_frames import Macs
 from wire import Wire
 
 BATCH = 64

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from judge import judge
-from model import (
+from segments import ACK, CWR, ECE, RST, SYN, option_octets
+from tcp_judge import judge
+from tcp_model import (
     CLIENT,
     CLIENT_ISN,
     COOKIE,
@@ -15,7 +16,6 @@ from model import (
     proxied,
     stamps,
 )
-from segments import ACK, CWR, ECE, RST, SYN, option_octets
 
 SERVERS = {SERVER}
 FIRST = {"mss": 1460, "scale": 7, "sack": True}

@@ -13,7 +13,7 @@ it sent; echoes only of time stamps that it sent; time stamps that do not run ba
 end's octets, all of them; and a window never beyond what the other end offered. The IP header of a translated segment
 stays as it was.
 
-Run alone: python tests/guard/judge.py CLIENT.pcap SERVER.pcap ADDRESS:PORT [--armed-auth]
+Run alone: python tests/guard/tcp_judge.py CLIENT.pcap SERVER.pcap ADDRESS:PORT [--armed-auth]
 """
 
 from __future__ import annotations
