@@ -12,6 +12,9 @@ from pathlib import Path
 
 import pytest
 from nr_framing import GTPU_PORT, HEURISTICS, dissect, in_udp, mac_nr, pdcp_nr, rlc_nr
+from scapy.layers.inet import ICMP, IP, TCP, IPerror, TCPerror
+from scapy.layers.inet6 import ICMPv6PacketTooBig, IPerror6, IPv6
+from scapy.packet import Packet
 
 Told = dict[str, str]
 UL, DL = 0, 1
@@ -247,8 +250,47 @@ def test_example_c1_and_c4_in_two_views(tmp_path: Path, tshark: str, examples: d
     assert matching_mac_is(tmp_path / "b.pcap", options)[-1]
 
 
+def sums_are_scapys(packet: Packet, layer: type[Packet], field: str) -> bool:
+    """Scapy computes the checksum anew where the field is empty."""
+    again = packet.copy()
+    delattr(again[layer], field)
+    return bytes(again) == bytes(packet)
+
+
+def test_tcp_segments_are_what_scapy_reads(examples: dict[str, bytes]) -> None:
+    packets = [IP(src="10.0.0.1", dst="10.0.0.2", proto="tcp") / TCP(examples[name]) for name in ("T1", "T2")]
+    assert all(sums_are_scapys(packet, TCP, "chksum") for packet in packets)
+    syn, ack = (packet[TCP] for packet in packets)
+    assert (syn.sport, syn.dport, syn.seq, syn.flags, syn.window) == (40000, 80, 0x11223344, "SEC", 64240)
+    assert dict(syn.options) == {
+        "MSS": 1460,
+        "SAckOK": b"",
+        "Timestamp": (0x12345678, 0),
+        "NOP": None,
+        "WScale": 7,
+    }
+    assert (ack.seq, ack.ack, ack.flags, ack.window) == (0x11223345, 0x55667788, "A", 501)
+    assert dict(ack.options)["Timestamp"] == (0x12345700, 0x9ABCDEF0)
+    assert dict(ack.options)["SAck"] == (0x55670000, 0x55670500, 0x55680000, 0x55680500)
+
+
+def test_icmp_errors_are_what_scapy_reads(examples: dict[str, bytes]) -> None:
+    needed = IP(src="192.0.2.1", dst="10.0.0.2") / ICMP(examples["Q1"])
+    assert sums_are_scapys(needed, ICMP, "chksum")
+    assert (needed[ICMP].type, needed[ICMP].code, needed[ICMP].nexthopmtu) == (3, 4, 1400)
+    assert (needed[IPerror].src, needed[IPerror].dst, needed[IPerror].len) == ("10.0.0.2", "10.0.0.1", 1500)
+    assert (needed[TCPerror].sport, needed[TCPerror].dport, needed[TCPerror].seq) == (80, 40000, 0x01020304)
+
+    too_big = IPv6(src="fd00::9", dst="fd00::2") / ICMPv6PacketTooBig(examples["Q2"])
+    assert sums_are_scapys(too_big, ICMPv6PacketTooBig, "cksum")
+    assert too_big[ICMPv6PacketTooBig].mtu == 1280
+    assert (too_big[IPerror6].src, too_big[IPerror6].dst) == ("fd00::2", "fd00::1")
+    quoted = too_big[TCPerror]
+    assert (quoted.sport, quoted.dport, quoted.seq, quoted.ack) == (80, 40000, 0x01020304, 0x05060708)
+
+
 def test_no_example_is_left_out(examples: dict[str, bytes]) -> None:
-    judged = {*GTPU, *PDCP, *RLC, *MAC, "X1", "C1", "C2", "C3", "C4", "C5"}
+    judged = {*GTPU, *PDCP, *RLC, *MAC, "X1", "C1", "C2", "C3", "C4", "C5", "T1", "T2", "Q1", "Q2"}
     own = {
         "N1",
         "N2",
@@ -258,4 +300,4 @@ def test_no_example_is_left_out(examples: dict[str, bytes]) -> None:
         "A1",
     }  # layers that test_tshark.py judges with random fields, and the air header
     assert set(examples) == judged | own
-    assert len(judged) == 47
+    assert len(judged) == 51
