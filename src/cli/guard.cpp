@@ -36,14 +36,14 @@ std::string ready_line(GuardInstance& guard, const GuardConfig& config) {
 
 // Until stopped, or for `duration_s`.
 void serve(GuardInstance& guard, const GuardConfig& config, const RunOptions& options) {
-  using Clock = std::chrono::steady_clock;
+  using Steady = std::chrono::steady_clock;
   const StopFlag& stop = StopFlag::instance();
-  const auto begin = Clock::now();
+  const auto begin = Steady::now();
   guard.watch(begin);
   bool is_up = guard.ports_down().empty();
   write_last_words(STDOUT_FILENO, ready_line(guard, config));
   while (!stop.wait_for(kGuardTurn)) {
-    const auto now = Clock::now();
+    const auto now = Steady::now();
     if (options.duration_s && now - begin >= std::chrono::duration<double>(*options.duration_s)) break;
     guard.watch(now);
     if (const bool up = guard.ports_down().empty(); up != std::exchange(is_up, up) && up)

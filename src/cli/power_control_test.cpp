@@ -60,7 +60,7 @@ class PowerControl : public ::testing::Test {
 TEST_F(PowerControl, set_gives_a_worker_a_policy_with_the_settings_that_were_named) {
   const ControlOutcome o = power({"set", file_, "w0", "budget", "--set", "latency_us=20", "--set", "spin_us=0"});
   EXPECT_EQ(o.code, 0) << o.err;
-  EXPECT_EQ(o.out, "w0: budget, dwell_ms 100, latency_us 20, max_sleep_ms 10, spin_us 0, utilisation 0.7\n");
+  EXPECT_EQ(o.out, "w0: budget, dwell_ms 100, latency_us 20, max_sleep_ms 10, spin_us 0, utilisation 0.85\n");
   EXPECT_EQ(program_.power.kind, power::Kind::budget);
   EXPECT_EQ(program_.power.budget.latency_us, 20U);
   EXPECT_EQ(program_.power.budget.spin_us, 0U);

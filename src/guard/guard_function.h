@@ -19,6 +19,7 @@
 #include "engine/burst.h"
 #include "engine/endpoints.h"
 #include "guard/auth.h"
+#include "guard/checks.h"
 #include "guard/cookie_stage.h"
 #include "guard/guard_context.h"
 #include "guard/learning.h"
@@ -256,6 +257,7 @@ bool GuardFunction<Source, Sink, Ticks>::is_for_nobody(const Segment& s) const {
 template <class Source, class Sink, class Ticks>
 Verdict GuardFunction<Source, Sink, Ticks>::reset_half_open(Segment& s) {
   if (s.is_segmented) return Verdict::drop(Outcome::mbuf_segmented);
+  if (!passes_checksums(s, guard_.settings.checksums)) return Verdict::drop(Outcome::bad_checksum);
   const Reply reset{.sequence = s.tcp.acknowledgment, .flags = wire::tcp::kRst};
   return turn_round(s, reset) ? Verdict::reply(Outcome::half_open_reset) : Verdict::drop(Outcome::no_buffer);
 }

@@ -36,6 +36,7 @@ class SleepDepth {
   // Call it after each sleep that an interrupt may end. `allowed`: how late a wake-up may be.
   void learn(Ticks now, Ticks asked, Ticks took, bool woken, Ticks allowed) {
     silent_ = !woken;
+    if (now < indifferent_until_) return;
     if (now >= retry_at_) refused_ = false;
     if (woken) {
       if (tried_ > proven_ && took > proven_) look_closer(took);
@@ -47,7 +48,13 @@ class SleepDepth {
     if (++sleeps_ < kSure) return;
     const bool refused = late_ > kSure * allowed;
     begin_anew();
-    if (refused) {
+    if (refused && tried_ <= least_) {
+      // Even the shortest one is late, so the length is not the cause, and short ones would gain nothing.
+      proven_ = tried_ = most_;
+      instead_of_ = 0;
+      refused_ = false;
+      indifferent_until_ = now + retry_;
+    } else if (refused) {
       if (tried_ <= proven_) proven_ = std::max(least_, proven_ / 2);
       tried_ = proven_;
       instead_of_ = 0;
@@ -83,7 +90,7 @@ class SleepDepth {
   }
 
   Ticks most_, least_, retry_, proven_, tried_;
-  Ticks late_ = 0, shortest_ = 0, retry_at_ = 0;
+  Ticks late_ = 0, shortest_ = 0, retry_at_ = 0, indifferent_until_ = 0;
   Ticks instead_of_ = 0;  // the length that packets have kept from being tried
   unsigned sleeps_ = 0, blind_ = 0, waited_ = 0;
   bool refused_ = false;

@@ -61,7 +61,7 @@ TEST(CtlGuard, connections_and_events_are_tables_with_what_is_left_out) {
                       {"worker", "w0"}}}}};
   EXPECT_THAT(render_guard_flows(flows), HasSubstr("192.0.2.7:50000"));
   EXPECT_THAT(render_guard_flows(flows), HasSubstr("1 of 12 connections shown"));
-  const Json events{{"before", 1500},
+  const Json events{{"before", 1500U},
                     {"events",
                      {{{"time", "2026-11-28T17:00:00.123Z"},
                        {"server", "web"},

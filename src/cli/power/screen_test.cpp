@@ -105,10 +105,10 @@ TEST(PowerScreen, a_meter_says_what_is_measured_what_is_modelled_and_what_is_not
 }
 
 TEST(PowerScreen, the_list_of_kinds_has_every_setting_with_its_default) {
-  EXPECT_THAT(kinds_table(true), HasSubstr("| `budget` | `utilisation` | 0.7 | 0.05 to 1 |"));
+  EXPECT_THAT(kinds_table(true), HasSubstr("| `budget` | `utilisation` | 0.85 | 0.05 to 1 |"));
   EXPECT_THAT(kinds_table(false), HasSubstr("long_idle_polls"));
   const Json kinds = kinds_json();
-  EXPECT_EQ(kinds.size(), 5U);
+  EXPECT_EQ(kinds.size(), 7U);
   EXPECT_TRUE(kinds["busy"].empty());
   EXPECT_EQ(kinds["paper"]["trend_limit"]["default"], 10000);
 }
