@@ -133,11 +133,13 @@ def test_a_preference_that_a_killed_instance_had_set_comes_back(processes, folde
     made = tree("killed", sysfs, {"governor": "epp"}, policy="paper")
     gnb = Instance(processes, "killed", "run", configs.write(folder, "killed", made))
     preference = sysfs.root / PREFERENCE
-    wait_until("the governor", lambda: preference.read_text() in ("performance\n", "power\n"), processes=[gnb.process])
+    wait_until(
+        "the governor", lambda: preference.read_text().strip() in ("performance", "power"), processes=[gnb.process]
+    )
     gnb.process.child.kill()
     gnb.process.child.wait()
     run([splitplane(), "power", "restore"])  # or an instance that another test starts meanwhile
-    assert preference.read_text() == "balance_performance\n"
+    assert preference.read_text().strip() == "balance_performance"
 
 
 def test_sensors_lists_what_there_is_and_shows_a_profile(sysfs):
