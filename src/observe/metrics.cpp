@@ -3,6 +3,7 @@
 #include <cmath>
 #include <concepts>
 #include <functional>
+#include <iterator>
 #include <span>
 
 #include "base/version.h"
@@ -16,13 +17,25 @@ using Values = std::vector<std::string>;  // of the labels, in their order
 // The value of a sample: a whole number, or one with a fraction.
 class Sample {
  public:
-  template <std::integral T>
-  Sample(T value) : text_(fmt::format("{}", value)) {}
-  Sample(double value) : text_(std::isnan(value) ? "NaN" : fmt::format("{:.9g}", value)) {}
-  [[nodiscard]] const std::string& text() const { return text_; }
+  template <std::unsigned_integral T>
+  Sample(T value) : whole_(value) {}
+  Sample(double value) : fraction_(value), has_fraction_(true) {}
+
+  void append_to(std::string& out) const {
+    const auto end = std::back_inserter(out);
+    if (!has_fraction_) {
+      fmt::format_to(end, "{}", whole_);
+    } else if (std::isnan(fraction_)) {
+      out += "NaN";
+    } else {
+      fmt::format_to(end, "{:.9g}", fraction_);
+    }
+  }
 
  private:
-  std::string text_;
+  std::uint64_t whole_ = 0;
+  double fraction_ = 0;
+  bool has_fraction_ = false;
 };
 using Emit = std::function<void(const Values&, const Sample&)>;
 
@@ -462,7 +475,9 @@ void add_sample(const MetricInfo& info, const std::string& name, const Values& v
     }
     out += '"';
   }
-  out += fmt::format("{} {}\n", values.empty() ? "" : "}", value.text());
+  out += values.empty() ? " " : "} ";
+  value.append_to(out);
+  out += '\n';
 }
 
 void add_values(std::string_view title, std::span<const std::string_view> names,
