@@ -1,7 +1,8 @@
 // How long a sleep may be so that its wake-up still keeps the latency budget. A core that is idle for long falls into
 // deeper idle states, which take longer to leave. A packet that ends a sleep does not tell how late it was taken. A
 // sleep that its time ended does. So longer sleeps are tried step by step, and each step needs sleeps that their time
-// ended before the next one is tried.
+// ended before the next one is tried. A deep state makes every sleep late; neighbours on the machine make some late, of
+// any length. So the number of late sleeps decides, not their mean.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +18,8 @@ class SleepDepth {
   SleepDepth(Ticks most, Ticks ticks_per_us)
       : most_(most),
         least_(std::min(kLeastUs * ticks_per_us, most)),
-        retry_(kRetryUs * ticks_per_us),
+        first_retry_(kFirstRetryUs * ticks_per_us),
+        retry_(first_retry_),
         proven_(std::min(kStartUs * ticks_per_us, most)),
         tried_(proven_) {}
 
@@ -44,23 +46,30 @@ class SleepDepth {
     }
     // A timer ended it, which tells nothing about this length.
     if (asked + asked / 8 < tried_) return;
-    late_ += took > asked ? std::min(took - asked, kMost * allowed) : 0;
-    if (++sleeps_ < kSure) return;
-    const bool refused = late_ > kSure * allowed;
+    const bool late = took > asked + allowed, trial = tried_ > proven_;
+    late_ += late ? 1 : 0;
+    ++sleeps_;
+    if (!trial) lateness_ += ((late ? 1 : 0) - lateness_) / kMemory;
+    const bool no_more = !trial && lateness_ > kMostLate;
+    if (sleeps_ < kSure && !no_more) return;
+    const bool refused = trial ? late_ >= kMostOfSure : no_more;
     begin_anew();
+    if (refused) lateness_ = 0;
     if (refused && tried_ <= least_) {
       // Even the shortest one is late, so the length is not the cause, and short ones would gain nothing.
       proven_ = tried_ = most_;
       instead_of_ = 0;
       refused_ = false;
-      indifferent_until_ = now + retry_;
+      indifferent_until_ = now + kMostRetries * first_retry_;
     } else if (refused) {
       if (tried_ <= proven_) proven_ = std::max(least_, proven_ / 2);
       tried_ = proven_;
       instead_of_ = 0;
       refused_ = true;
       retry_at_ = now + retry_;
+      retry_ = std::min(2 * retry_, kMostRetries * first_retry_);
     } else {
+      if (trial) retry_ = first_retry_;
       proven_ = tried_ = std::max(tried_, std::exchange(instead_of_, 0));
       if (now >= retry_at_) tried_ = std::min(most_, tried_ + tried_ / 2);
     }
@@ -69,9 +78,12 @@ class SleepDepth {
  private:
   static constexpr Ticks kStartUs = 256;  // within the first idle state of a server core
   static constexpr Ticks kLeastUs = 64;
-  static constexpr Ticks kRetryUs = 8'000'000;  // a refused length is tried again after so long
-  static constexpr Ticks kMost = 4;             // times what is allowed: later wake-ups count as that late
-  static constexpr unsigned kSure = 4;          // sleeps whose mean decides
+  static constexpr Ticks kFirstRetryUs = 500'000;  // a refused length is tried again after so long
+  static constexpr Ticks kMostRetries = 16;        // ... and, if it is refused each time, after up to so many times that
+  static constexpr unsigned kSure = 4;          // sleeps that decide of a length that is tried
+  static constexpr unsigned kMostOfSure = 3;    // late ones of them refuse it
+  static constexpr float kMemory = 16;          // sleeps of a proven length that count
+  static constexpr float kMostLate = 0.5F;      // ... and the part of them that may be late
   static constexpr unsigned kBlind = 4;         // sleeps that packets ended before their length was reached
   static constexpr unsigned kSeldom = 4;        // sleeps
 
@@ -89,10 +101,11 @@ class SleepDepth {
     tried_ = shorter;
   }
 
-  Ticks most_, least_, retry_, proven_, tried_;
-  Ticks late_ = 0, shortest_ = 0, retry_at_ = 0, indifferent_until_ = 0;
+  Ticks most_, least_, first_retry_, retry_, proven_, tried_;
+  float lateness_ = 0;  // the part of the late sleeps of proven lengths
+  Ticks shortest_ = 0, retry_at_ = 0, indifferent_until_ = 0;
   Ticks instead_of_ = 0;  // the length that packets have kept from being tried
-  unsigned sleeps_ = 0, blind_ = 0, waited_ = 0;
+  unsigned late_ = 0, sleeps_ = 0, blind_ = 0, waited_ = 0;
   bool refused_ = false;
   bool silent_ = true;  // the last sleep reached its time
 };

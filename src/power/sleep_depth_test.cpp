@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "power/test_ticks.h"
 
 namespace splitplane::power {
@@ -49,6 +51,38 @@ TEST(SleepDepth, it_is_tried_again_after_seconds) {
   core.deep = 10 * kUs;  // as with a PM QoS request
   while (core.now < 10'000 * kMs) core.sleep(depth, kNever, 80 * kUs);
   EXPECT_EQ(depth.proven(), 10 * kMs);
+}
+
+TEST(SleepDepth, neighbours_that_make_some_sleeps_late_do_not_shorten_the_others) {
+  SleepDepth depth(10 * kMs, kUs);
+  std::minstd_rand random(1);
+  Ticks now = 0, asleep = 0;
+  std::uint64_t sleeps = 0;
+  while (now < 60'000 * kMs) {
+    const Ticks asked = depth.next(), took = asked + (random() % 10 < 3 ? 4000 * kUs : 10 * kUs);
+    now += took;
+    asleep += asked;
+    ++sleeps;
+    depth.learn(now, asked, took, false, 50 * kUs);
+  }
+  EXPECT_GT(asleep / sleeps, 4 * kMs);
+}
+
+TEST(SleepDepth, a_core_that_begins_to_fall_into_a_deep_state_is_kept_from_it_again) {
+  SleepDepth depth(10 * kMs, kUs);
+  Core core{.deep = 10 * kUs};
+  for (int i = 0; i < 50; ++i) core.sleep(depth, kNever, 80 * kUs);
+  core.deep = 110 * kUs;
+  for (int i = 0; i < 80; ++i) core.sleep(depth, kNever, 80 * kUs);
+  EXPECT_LT(depth.proven(), 600 * kUs);
+  EXPECT_GE(depth.proven(), 256 * kUs);
+}
+
+TEST(SleepDepth, where_every_length_is_late_the_longest_is_taken) {
+  SleepDepth depth(10 * kMs, kUs);
+  Core core{.deep_after = 0};
+  for (int i = 0; i < 100; ++i) core.sleep(depth, kNever, 80 * kUs);
+  EXPECT_EQ(depth.next(), 10 * kMs);
 }
 
 TEST(SleepDepth, packets_that_always_come_in_a_deep_state_do_not_hide_how_late_it_is) {

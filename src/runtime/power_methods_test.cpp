@@ -38,7 +38,7 @@ TEST(PowerMethods, what_does_not_fit_the_kind_never_reaches_the_program) {
            std::pair{Json{{"worker", "w0"}}, "kind"},
            {Json{{"kind", "busy"}}, "worker"},
            {Json{{"worker", "w0"}, {"kind", "lazy"}},
-            "kind: 'lazy' is unknown; allowed: busy, yield, paper, l3fwd, budget"},
+            "kind: 'lazy' is unknown; allowed: busy, yield, paper, paper_printed, l3fwd, metronome, budget"},
            {Json{{"worker", "w0"}, {"kind", "busy"}, {"latency_us", 20}}, "latency_us: unknown"},
            {Json{{"worker", "w0"}, {"kind", "budget"}, {"latency_us", 0}},
             "latency_us: allowed is an integer from 1 to 100000"},

@@ -55,6 +55,11 @@ def ctl(gnb: Instance, *words: object, code: int = 0) -> str:
     return done.stderr if code else done.stdout
 
 
+def answers(gnb: Instance) -> bool:
+    """On a busy machine a worker that was stopped needs a while to be back."""
+    return run([splitplane(), "ctl", "--config", gnb.config, "bearer", "list"], check=False).returncode == 0
+
+
 @pytest.mark.parametrize("double", [("cdr", "clone")], indirect=True)
 def test_a_change_that_the_card_refuses_is_made_nowhere(double, processes, folder):
     gnb = Instance(processes, "gnb", "run", configs.write(folder, "gnb", behind_a_double("cdr")))
@@ -153,6 +158,7 @@ def test_what_a_silent_worker_does_not_take_is_changed_on_the_card_neither(doubl
         wait_until("the card to have what was", lambda: double.installed == [(number, 7), (number, qfi)])
         assert silence in ctl(gnb, "bearer", "release", number, code=1)
         assert double.bearers.keys() == {bearer["id"] for bearer in bearers}
+    wait_until("the worker to answer again", lambda: answers(gnb), processes=[gnb.process])
     assert gnb.control.bearers() == bearers
     assert json.loads(ctl(gnb, "--json", "bearer", "modify", number, "--qfi", 7))["qfi"] == 7
     ctl(gnb, "bearer", "release", number)

@@ -142,22 +142,23 @@ def test_of_a_worker_that_does_not_answer_policy_and_core_stay_as_they_were(gnb,
     assert status(gnb)["policy"]["kind"] == before
 
 
-def left() -> dict[str, bool]:
-    """What `power restore` finds of cores that are not the machine's own: whether it is in use."""
-    found = json.loads(power("restore", "--json").stdout)
-    assert all(row["refused"] == [] for row in found)
-    return {row["name"].rpartition(".")[0]: row["in_use"] for row in found if row["name"].count(".") == 2}
+def left(core: FakeCore) -> dict[str, bool]:
+    """What `power restore` finds of this tree, and not of the machine's or another test's: whether it is in use."""
+    found = json.loads(power("restore", "--json", check=False).stdout)
+    rows = [row for row in found if row["root"] == str(core.root)]
+    assert all(row["refused"] == [] for row in rows)
+    return {row["name"].rpartition(".")[0]: row["in_use"] for row in rows}
 
 
 def test_what_a_crash_left_is_given_back_by_restore(gnb, core):
     power("set", gnb.config, "w0", "budget")
-    assert left() == {"cpu0.frequency": True, "cpu0.latency": True}
+    assert left(core) == {"cpu0.frequency": True, "cpu0.latency": True}
     assert core.read("cpufreq/scaling_governor") == "userspace"
     gnb.instance.process.child.kill()
-    wait_until("its locks are free", lambda: left() == {"cpu0.frequency": False, "cpu0.latency": False})
+    wait_until("its locks are free", lambda: left(core) == {"cpu0.frequency": False, "cpu0.latency": False})
     assert core.read("cpufreq/scaling_governor") == "schedutil"
     assert core.read("power/pm_qos_resume_latency_us") == "0"
-    assert left() == {}
+    assert left(core) == {}
     gnb.start()  # and the next run begins as if nothing had been
     assert status(gnb)["policy"]["kind"] == "yield"
-    assert left() == {}
+    assert left(core) == {}

@@ -89,7 +89,7 @@ int restore(const PowerOptions& options, CliOutput& output) {
   bool good = true;
   for (const auto& loan : governor::restore_all(runtime_directory())) {
     good = good && loan.refused.empty();
-    rows.push_back({{"name", loan.name}, {"in_use", loan.in_use}, {"refused", loan.refused}});
+    rows.push_back({{"name", loan.name}, {"root", loan.root}, {"in_use", loan.in_use}, {"refused", loan.refused}});
     text += fmt::format("{}: {}\n", loan.name,
                         loan.in_use            ? "in use by a running instance, left alone"
                         : loan.refused.empty() ? "as it was before"
@@ -122,7 +122,7 @@ void add_power_control(CLI::App& power, std::function<int(CliOutput&)>& action) 
   set_command
       ->add_option("WORKER-KIND", o->words,
                    "The configuration that the instance runs (not with -i), the worker's name, and the policy: busy, "
-                   "yield, paper, l3fwd or budget")
+                   "yield, paper, paper_printed, l3fwd, metronome or budget")
       ->option_text("[CONFIG] WORKER KIND")
       ->required()
       ->expected(2, 3);

@@ -39,13 +39,24 @@ std::vector<Entry> read_entries(const Descriptor& file) {
   return entries;
 }
 
+// Where the tree like /sys begins that has the file.
+std::string root_of(const std::string& path) {
+  return path.substr(0, std::min(path.find("/devices/"), path.find("/class/")));
+}
+
+// A core can be offline for a time, and its files come back. A tree of files for a test does not.
+bool is_gone(const Entry& entry) {
+  std::error_code failed;
+  return !std::filesystem::exists(root_of(entry.path), failed) && !failed;
+}
+
 // Two passes: the kernel refuses a lowest frequency above the highest, so one value may have to wait for the other.
 std::vector<std::string> give_back_entries(const std::vector<Entry>& entries) {
   std::vector<std::string> refused;
   for (int pass = 0; pass < 2; ++pass) {
     refused.clear();
     for (const auto& entry : entries) {
-      if (read_line(entry.path) == entry.value) continue;
+      if (is_gone(entry) || read_line(entry.path) == entry.value) continue;
       if (const auto written = write_line(entry.path, entry.value); !written)
         refused.push_back(written.error().message);
     }
@@ -109,9 +120,11 @@ std::vector<Restored> restore_all(const std::string& directory) {
     const Descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
     if (!file.is_open()) continue;  // its owner removed it meanwhile
     restored.in_use = ::flock(file.get(), LOCK_EX | LOCK_NB) != 0;
+    const auto entries = read_entries(file);
+    if (!entries.empty()) restored.root = root_of(entries.front().path);
     if (!restored.in_use) {
       if (!is_still_at(file.get(), path)) continue;  // given back meanwhile; the name may be another owner's now
-      restored.refused = give_back_entries(read_entries(file));
+      restored.refused = give_back_entries(entries);
       if (restored.refused.empty()) ::unlink(path.c_str());
     }
     all.push_back(std::move(restored));

@@ -37,10 +37,11 @@ class Loan {
 
 struct Restored {
   std::string name;
+  std::string root;                  // of the tree of files, "/sys"; empty if the loan has no value yet
   bool in_use = false;               // its owner lives: nothing was done
   std::vector<std::string> refused;  // "<path>: <reason>"
 };
-// Restores everything that dead owners left in `directory`.
+// Restores everything that dead owners left in `directory`. Values of a tree that is gone are forgotten.
 [[nodiscard]] std::vector<Restored> restore_all(const std::string& directory);
 
 }  // namespace splitplane::governor
