@@ -150,7 +150,7 @@ TEST(TopView, the_buffering_service_has_sdus_and_neither_bearers_nor_ports) {
 TEST(TopView, a_guard_shows_its_servers_and_tables_instead_of_stages) {
   const std::string text = text_of(guarded(), TopPage::kAll, 80);
   EXPECT_THAT(text, HasSubstr("a_name_of_20~ observe bypassed"));
-  EXPECT_THAT(text, HasSubstr("14.9M     14.9M     14.9M    123.5k      1.5\n"));
+  EXPECT_THAT(text, HasSubstr("14.88M    14.88M    14.88M    123.5k      1.5\n"));
   EXPECT_THAT(text, HasSubstr("12 of 262144 clients proven, 3 of 131072 connections translated\n"));
   EXPECT_THAT(text, Not(HasSubstr("dl_tx")));
   EXPECT_THAT(text_of(guarded(), TopPage::kGuard, 140), HasSubstr("       100 %             7"));

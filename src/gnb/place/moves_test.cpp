@@ -336,7 +336,9 @@ TEST_F(MovesTest, a_card_that_does_not_say_that_it_begins_begins_anew_behind_the
   EXPECT_EQ(result.what, What::kMoved) << result.why;
   EXPECT_EQ(place_of(id), "card0");
   EXPECT_TRUE(ran::is_on_card(line(id), id.value));
-  EXPECT_TRUE(soon([&] { return card_->find(id.value)->bearer.epoch != epoch; }));
+  ASSERT_TRUE(soon([&] { return card_->find(id.value) && card_->find(id.value)->bearer.epoch != epoch; }));
+  // The entry that waits is put before it begins.
+  ASSERT_TRUE(soon([&] { return parts_->cards.views().front().waiting == 0; }));
   const auto there = card_->find(id.value);
   EXPECT_EQ(there->numbers.rlc_next, 0U);
   EXPECT_GE(there->numbers.pdcp_next, 300 + app::lease_length(there->bearer.pdcp_sn_bits, 0));
