@@ -11,7 +11,7 @@ import json
 import math
 from dataclasses import asdict
 
-from _tools import ROOT, run, say
+from _tools import ROOT, say
 from figures import interval, median, rate_name, spread, with_interval
 from flooded_pair import FloodedPair
 from pair import Pair
@@ -148,13 +148,6 @@ def idle(report: Report, pair: Pair) -> Turns:
     return turns
 
 
-def takes_slow_clock(pair: FloodedPair) -> bool:
-    slow = FloodedPair(pair.folder, "check", "auth", slow_clock=SLOW_CLOCK)
-    slow.socket = pair.socket
-    path = slow._write("check", slow.device_tree())
-    return run([splitplane(), "check", path], 60)[0] == 0
-
-
 def items(report: Report) -> None:
     out = ROOT / "out" / "accept-guard"
     found: dict[str, Turns] = {}
@@ -172,11 +165,7 @@ def items(report: Report) -> None:
         found["idle"] = idle(report, pair)
         found["loss"] = loss(report, pair, rate, "int_loss", "full")
         found |= against_rate(report, pair, rate)
-        slow = takes_slow_clock(pair)
-    if slow:
-        with FloodedPair(out, "slow", "auth", slow_clock=SLOW_CLOCK) as pair:
-            found["slow"] = loss(report, pair, rate, "int_loss_slow", "slow")
-    else:
-        report.skip("int_loss_slow", "as int_loss", "the guard's configuration takes no slow_clock")
+    with FloodedPair(out, "slow", "auth", slow_clock=SLOW_CLOCK) as pair:
+        found["slow"] = loss(report, pair, rate, "int_loss_slow", "slow")
     kept = {name: [asdict(repeat) for repeat in turns.all] for name, turns in found.items()}
     (out / "power.json").write_text(json.dumps(kept, indent=1) + "\n")

@@ -418,6 +418,7 @@ guard:
   policy: {kind: budget, latency_us: 20}
   schedule: fifo
   fifo_priority: 5
+  slow_clock: 0.05
   key_seconds: 10
   unproven_per_second: 0
   replies_per_second: 1000000000

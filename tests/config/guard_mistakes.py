@@ -18,6 +18,7 @@ WRONG_GUARD = edits(
     ("  core: 2", "  >>core: 1024", "guard.core", "is 1024; allowed: an integer from 0 to 1023"),
     ("latency_us: 20", ">>sleep_us: 20", "guard.policy.sleep_us", "does not belong to policy budget"),
     ("  schedule: fifo\n", ">>", "guard.fifo_priority", "is not scheduled so; allowed: with schedule: fifo"),
+    ("  slow_clock: 0.05", "  >>slow_clock: 0.01", "guard.slow_clock", "is 0.01; allowed: a number from 0.05 to 1"),
     ("  key_seconds: 10", "  >>key_seconds: 9", "guard.key_seconds", "is 9; allowed: an integer from 10 to 3600"),
     ("  replies_per_second: 1000000000", "  >>replies_per_second: 0", "guard.replies_per_second", "is 0; allowed: an integer from 1"),
     ("  unproven_per_second: 0", "  >>unproven_per_second: -1", "guard.unproven_per_second", "is -1"),

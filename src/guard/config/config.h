@@ -21,6 +21,7 @@ struct GuardWorkerConfig {
   unsigned core = 0;
   power::Settings policy;
   ScheduleConfig schedule;
+  double slow_clock = 1;  // emulates a core of so much of the clock, for measurements
 };
 
 // What a worker may let through or send.

@@ -52,11 +52,14 @@ constexpr std::array<fields::Field, 2> kLimitRows{
     fields::integer<&GuardLimits::replies_per_second>("replies_per_second", 1, kMostPerSecond, {
         .help = "SYN-ACKs with cookies that a worker sends in a second at most"}),
 };
-constexpr std::array<fields::Field, 4> kWorkerRows{
+constexpr std::array<fields::Field, 5> kWorkerRows{
     fields::integer<&GuardWorkerConfig::core>("core", 0, kMaxCore, {.help = "CPU that the loop runs on"}),
     policy_row<GuardWorkerConfig>(),
     schedule_row<&GuardWorkerConfig::schedule>(),
     fifo_priority_row<&GuardWorkerConfig::schedule>(),
+    fields::number<&GuardWorkerConfig::slow_clock>("slow_clock", 0.05, 1, {
+        .help = "Emulates a core with that fraction of the clock, for measurements",
+        .more = "Each round with packets takes 1/`slow_clock` times as long, by a spin."}),
 };
 constexpr std::array<fields::Field, 14> kServerRows{
     fields::name<&ServerRule::name>("name", 20, {.help = "Name of the server", .option = fields::kNoOption, .in = kWholeServer, .required = true}),

@@ -13,6 +13,7 @@ void GuardLoops::add(const GuardWorkerConfig& config, std::unique_ptr<guard::Gua
   loop.core = config.core;
   loop.schedule = config.schedule;
   loop.policy = config.policy;
+  loop.slow_clock = config.slow_clock;
   loop.worker = std::move(worker);
 }
 
@@ -20,6 +21,7 @@ Expected<void> GuardLoops::launch() {
   for (std::size_t i = 0; i < size(); ++i) {
     GuardLoop& loop = loops_[i];
     power_of(i).start();
+    loop.worker->power().slow_down(loop.slow_clock);
     const auto lcore = kFirstLcore + static_cast<unsigned>(i);
     auto started = loop.worker->start({.start =
                                            [&loop, lcore](std::function<void()> run) {

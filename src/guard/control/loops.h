@@ -19,6 +19,7 @@ struct GuardLoop {
   unsigned core = 0;
   ScheduleConfig schedule;
   power::Settings policy;  // in force
+  double slow_clock = 1;
   std::unique_ptr<governor::Governor> governor;
   LoopThread thread;
   std::unique_ptr<guard::GuardWorker> worker;
