@@ -13,7 +13,7 @@ PRESET ?= release
 help:
 	@echo 'make demo               the gNB between a UPF and a UE, with real TCP, in network namespaces'
 	@echo 'make test               lint, unit tests (ASan + UBSan, TSan), fuzz targets, oracle and end-to-end tests'
-	@echo '                        ONLY=lint,release,asan,tsan,fuzz,gpu,python runs some; WHOLE=1 the unit tests at -O3 too'
+	@echo '                        ONLY=lint,release,asan,tsan,fuzz,gpu,python runs some; WHOLE=1 the unit tests at -O3 and the long tests too'
 	@echo 'make accept PART=...    host, nic, operate, power, rlc, gpu, mended, house, pdcp, p4, baas, placement, full or guard: one line a requirement: measured, target, verdict'
 	@echo 'make bench              cycles per packet, JSON and a table in out/; ARGS="--repeats 3 --no-micro"'
 	@echo 'make build              the program, build/release/splitplane; PRESET=debug, asan, tsan; WHAT=all: tests and benches too'

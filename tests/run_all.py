@@ -202,9 +202,9 @@ def gpu_tests() -> tuple[bool, Counts]:
     return judged(ok, junit_counts([report] if report.exists() else []))
 
 
-def python_tests() -> tuple[bool, Counts]:
+def python_tests(whole: bool) -> tuple[bool, Counts]:
     """Oracle and end-to-end tests; as root where that needs no password, because of the network namespaces. The
-    end-to-end tests wait most of the time, so that the others run beside them."""
+    end-to-end tests wait most of the time, so that the others run beside them. `whole`: the long ones, too."""
     root = []
     if os.geteuid() != 0 and shutil.which("sudo") and subprocess.run(["sudo", "-n", "true"]).returncode == 0:
         root = ["sudo", "-n", "--preserve-env=PYTHONDONTWRITEBYTECODE,HYPOTHESIS_STORAGE_DIRECTORY"]
@@ -216,6 +216,7 @@ def python_tests() -> tuple[bool, Counts]:
         command = [*root, sys.executable, "-m", "pytest", *shards[name], "-q", "--durations=10"]
         # Each keeps its own list of what failed last.
         command += [f"--junitxml={reports[name]}", "-o", f"cache_dir=.pytest_cache/{name}"]
+        command += [] if whole else ["-m", "not nightly"]
         return logged(f"python-{name}", command)
 
     with ThreadPoolExecutor(len(shards)) as pool:
@@ -224,7 +225,7 @@ def python_tests() -> tuple[bool, Counts]:
 
 
 def all_parts(whole: bool) -> list[Part]:
-    """`whole`: the unit tests as the release build compiles them too, not only under the sanitizers."""
+    """`whole`: the unit tests as the release build compiles them too, not only under the sanitizers, and long tests."""
     parts = [Part("lint", lint), Part("release build", lambda: build("release", whole))]
     if whole:
         parts.append(Part("release unit tests", lambda: unit_tests("release"), needs="release build"))
@@ -234,7 +235,7 @@ def all_parts(whole: bool) -> list[Part]:
     parts.append(Part("fuzz targets", fuzz, needs="asan build"))
     parts.append(Part("gpu build", gpu_build))
     parts.append(Part("gpu tests", gpu_tests, needs="gpu build"))
-    parts.append(Part("python tests", python_tests, needs="release build"))
+    parts.append(Part("python tests", lambda: python_tests(whole), needs="release build"))
     return parts
 
 
@@ -262,7 +263,7 @@ def main() -> int:
     parser.add_argument(
         "--only", default="", help="first words of parts, with commas: lint,release,asan,tsan,fuzz,gpu,python"
     )
-    parser.add_argument("--whole", action="store_true", help="the unit tests of the release build too")
+    parser.add_argument("--whole", action="store_true", help="the unit tests of the release build and long tests too")
     arguments = parser.parse_args()
     wanted = [word for word in arguments.only.split(",") if word]
     if "fuzz" in wanted:

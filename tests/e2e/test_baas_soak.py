@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import configs
+import pytest
 from checks import Checks, check_balance
 from instance import Control, Instance
 from namespaces import Network
@@ -83,6 +84,7 @@ def resident_kb(process: int) -> int:
     return int(next(line for line in status.splitlines() if line.startswith("VmRSS")).split()[1])
 
 
+@pytest.mark.nightly
 def test_counters_add_up_memory_is_flat_and_nothing_is_missing(folder, processes):
     with Network(NAME) as network:
         gnb = Instance(processes, "gnb", "run", configs.write(folder, "gnb", gnb_tree()), network.gnb)

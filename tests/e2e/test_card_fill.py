@@ -6,6 +6,7 @@ import signal
 import time
 
 import configs
+import pytest
 from card import card_state
 from instance import Instance
 from namespaces import N3Link
@@ -45,6 +46,7 @@ def card(name: str) -> dict:
     }
 
 
+@pytest.mark.nightly
 def test_65536_bearers_are_on_the_card_soon_after_each_of_its_starts(processes, folder):
     gnb = Instance(processes, "gnb", "run", configs.write(folder, "gnb", host("fill")))
     tree = configs.write(folder, "card", card("fill"))

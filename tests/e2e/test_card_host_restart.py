@@ -14,6 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 import configs
+import pytest
 from capture import Capture
 from card import wait_for_card
 from card_bed import CardBed, numbers_on_air
@@ -84,6 +85,7 @@ RESTARTS = int(os.environ.get("SPLITPLANE_CARD_RESTARTS", "1"))
 BACK_S = 2 if "SPLITPLANE_CARD_RESTARTS" in os.environ else 10
 
 
+@pytest.mark.nightly
 def test_traffic_comes_back_by_itself_whichever_side_is_restarted_in_whichever_order():
     folder = own("e2e") / "card-restarts"
     folder.mkdir(parents=True, exist_ok=True)

@@ -7,6 +7,7 @@ import air_views
 import configs
 import gtpu
 import pcap
+import pytest
 from card_wires import (
     CardWires,
     assert_numbered,
@@ -116,6 +117,7 @@ def gpdu(bearer: dict, number: int) -> bytes:
     return gtpu.gpdu(bearer["id"], sdu(number, bearer["ue_ipv4"]), bearer["qfi"])
 
 
+@pytest.mark.nightly
 def test_five_cards_and_their_host_account_for_every_packet():
     each = ROUNDS * IN_A_ROUND
     with CardWires(NAME, host(), {f"card{c}": card(c) for c in range(CARDS)}, LINKS, AIRS) as bed:

@@ -158,7 +158,13 @@ def checkout() -> Path:
 
 
 # And how often each pings.
-PAGES = [("first-hour.md", 4), ("secured.md", 3), ("placement.md", 5), ("full-mode.md", 1), ("syn-flood.md", 1)]
+PAGES = [
+    ("first-hour.md", 4),
+    *(
+        pytest.param(*page, marks=pytest.mark.nightly)
+        for page in (("secured.md", 3), ("placement.md", 5), ("full-mode.md", 1), ("syn-flood.md", 1))
+    ),
+]
 
 
 @pytest.mark.parametrize(("page", "pings"), PAGES)

@@ -231,6 +231,7 @@ def test_a_clean_stop_leaves_exact_numbers(folder):
         assert bed.next_counts() == before
 
 
+@pytest.mark.nightly
 def test_crashes_and_clean_stops_without_a_packet_are_no_step_that_a_receiver_takes_for_one_backwards(folder, quick):
     with Bed(folder, "jb", journal=str(quick / "gnb.journal")) as bed:
         load = bed.load(IDS)

@@ -126,6 +126,7 @@ def assert_alive_on_one_side(bed: CardBaasBed):
         assert gnb["epoch"] == end["epoch"] and not gnb["failed"]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("how", ["killed", "stopped"])
 def test_the_card_dies_or_hangs_in_the_middle(bed, how):
     draw = random.Random(how)

@@ -62,6 +62,7 @@ def steps_by_one(sns: list[int], bits: int) -> bool:
     return all((b - a) % (1 << bits) == 1 for a, b in zip(sns, sns[1:], strict=False))
 
 
+@pytest.mark.nightly
 def test_moves_under_load_lose_double_and_reorder_nothing(loaded):
     draw = random.Random(18)
     places = dict.fromkeys(loaded.ids(), "card0")
@@ -139,6 +140,7 @@ def test_moves_under_load_lose_double_and_reorder_nothing(loaded):
 RATIOS = [int(r) for r in os.environ.get("SPLITPLANE_RATIOS", "50,0,100,20").split(",")]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("of", ["bearers", "load"])
 def test_the_share_on_the_card_is_the_one_that_was_asked_for(folder, processes, tmp_path_factory, of):
     """Nothing is lost on the way there, although dozens of bearers move at once."""

@@ -59,6 +59,7 @@ def bed(folder, processes, tmp_path_factory) -> PinnedBed:
     return PinnedBed(folder, processes, tmp_path_factory.mktemp("s") / "m")
 
 
+@pytest.mark.nightly
 def test_lists_of_the_file_and_of_ctl_hold_in_every_mode_and_over_restarts(bed):
     control = bed.gnb.control
     ids = {n: configs.identity(n) for n in range(1, BEARERS + 1)}

@@ -29,7 +29,7 @@ def bed():
         yield made
 
 
-@pytest.mark.parametrize("shard", [9, 10], ids=["am18", "am12"])
+@pytest.mark.parametrize("shard", [pytest.param(9, marks=pytest.mark.nightly), 10], ids=["am18", "am12"])
 def test_new_keys_and_kills_of_the_service_lose_nothing(bed, shard):
     def change(rekeyed: Rekeyed) -> None:
         for pause in (0.2, 0.1, 0.3):

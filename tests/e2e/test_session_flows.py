@@ -328,6 +328,7 @@ def test_two_flows_have_different_treatment_both_ways_and_tshark_says_which(bed)
     bed.assert_accounted_for()
 
 
+@pytest.mark.nightly
 def test_a_moved_flow_keeps_its_order_and_loses_nothing(bed):
     """From one secured AM bearer to another one and back, over an air that loses 20 %, while datagrams go both ways."""
     bed.settle()
@@ -463,6 +464,7 @@ class Rekeyed:
         return found
 
 
+@pytest.mark.nightly
 def test_bearers_of_a_session_get_new_keys_while_their_flows_pass_and_one_moves(bed):
     """Flow 7 on RLC AM and flow 6 on RLC UM, over an air that loses 10 %. Flow 7 moves there and back just before all
     bearers get new keys: once the UE side learns of both at once, once it knows of the move already."""
