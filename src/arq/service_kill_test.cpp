@@ -180,7 +180,7 @@ TEST(ArqServiceProcess, killed_at_any_instruction_costs_no_sdu_and_no_buffer) {
     arq.service()->disconnect();
     for (unsigned rounds = below(50); rounds != 0; --rounds) round(true);
   }
-  EXPECT_GE(inside, all / 8) << "of " << all << " kills, so many were inside a ring operation";
+  EXPECT_GE(inside, all / 16) << "of " << all << " kills, so many were inside a ring operation";
   loss = 0;
   arq.service()->connect();
   service.start();

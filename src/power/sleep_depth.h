@@ -78,14 +78,14 @@ class SleepDepth {
  private:
   static constexpr Ticks kStartUs = 256;  // within the first idle state of a server core
   static constexpr Ticks kLeastUs = 64;
-  static constexpr Ticks kFirstRetryUs = 500'000;  // a refused length is tried again after so long
-  static constexpr Ticks kMostRetries = 16;        // ... and, if it is refused each time, after up to so many times that
-  static constexpr unsigned kSure = 4;          // sleeps that decide of a length that is tried
-  static constexpr unsigned kMostOfSure = 3;    // late ones of them refuse it
-  static constexpr float kMemory = 16;          // sleeps of a proven length that count
-  static constexpr float kMostLate = 0.5F;      // ... and the part of them that may be late
-  static constexpr unsigned kBlind = 4;         // sleeps that packets ended before their length was reached
-  static constexpr unsigned kSeldom = 4;        // sleeps
+  static constexpr Ticks kFirstRetryUs = 500'000;  // after this time a refused length is tried again
+  static constexpr Ticks kMostRetries = 16;        // times that at most, if it is refused each time
+  static constexpr unsigned kSure = 4;             // sleeps that decide of a length that is tried
+  static constexpr unsigned kMostOfSure = 3;       // late ones of them refuse it
+  static constexpr float kMemory = 16;             // sleeps of a proven length that count
+  static constexpr float kMostLate = 0.5F;         // ... and the part of them that may be late
+  static constexpr unsigned kBlind = 4;            // sleeps that packets ended before their length was reached
+  static constexpr unsigned kSeldom = 4;           // sleeps
 
   void begin_anew() { late_ = sleeps_ = blind_ = 0; }
 

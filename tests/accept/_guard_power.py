@@ -15,7 +15,6 @@ from _tools import ROOT, say
 from figures import interval, median, rate_name, spread, with_interval
 from flooded_pair import FloodedPair
 from pair import Pair
-from paths import splitplane
 from report import Report
 from turns import Row, Turns
 
