@@ -76,7 +76,9 @@ void add_power_replay(CLI::App& power, std::function<int(CliOutput&)>& action) {
   CLI::App* command =
       power.add_subcommand("replay", "Runs policies on a simulated core over recorded or generated arrivals");
   add_replay_options(*command, *o);
-  command->add_option("--policy", o->policies, "busy, yield, paper, paper_printed, l3fwd, metronome, budget or all. Repeatable")
+  command
+      ->add_option("--policy", o->policies,
+                   "busy, yield, paper, paper_printed, l3fwd, metronome, budget or all. Repeatable")
       ->capture_default_str();
   command->footer(settings_help() + costs_help() +
                   "\nExample:\n  splitplane power replay --arrivals tdd --rate 50000 --policy paper --policy budget");

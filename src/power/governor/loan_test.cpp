@@ -129,7 +129,8 @@ TEST(Loan, what_cannot_be_given_back_is_named_and_kept) {
 TEST(Loan, what_belongs_to_a_tree_that_is_gone_is_forgotten) {
   FakeCore core;
   std::filesystem::create_directories(core.loans());
-  std::ofstream(core.loans() + "/x.loan") << "/nowhere/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor\tpowersave\n";
+  std::ofstream(core.loans() + "/x.loan")
+      << "/nowhere/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor\tpowersave\n";
   const auto restored = restore_all(core.loans());
   ASSERT_EQ(restored.size(), 1U);
   EXPECT_EQ(restored[0].root, "/nowhere/sys");
