@@ -24,6 +24,7 @@ class Steady:
     active: float  # of a core
     residency: dict[str, float]
     p_states: list[float]
+    sleeps: float  # a second
     p99: float  # us that waiting, polls and a slow clock added to a packet
     most: float
     arrived: int
@@ -59,6 +60,7 @@ def rest(short: dict, long: dict) -> Steady:
         active=mean(short["active"], long["active"]),
         residency={state: mean(short["residency"][state], share) for state, share in long["residency"].items()},
         p_states=[mean(early, late) for early, late in pairs],
+        sleeps=(long["sleeps"] - short["sleeps"]) / (end - begin),
         p99=long["added_us"]["p99"],
         most=long["added_us"]["max"],
         arrived=long["arrived"],

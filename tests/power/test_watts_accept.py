@@ -11,8 +11,12 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 for folder in ("accept", "power", "demo"):
     sys.path.insert(0, str(ROOT / "tests" / folder))
+sys.path.append(str(ROOT))  # for the lab
 
+import _watts_figures as pwr  # noqa: E402
 import _watts_grid as grid  # noqa: E402
+import _watts_measured as measured  # noqa: E402
+import _watts_power as int_power  # noqa: E402
 import steady  # noqa: E402
 from core_watts import Core, Profile  # noqa: E402
 from report import Report  # noqa: E402
@@ -79,7 +83,7 @@ STATES = ("busy", "polling", "pause", "tpause", "entering", "sleep_c1", "sleep_c
 
 def run(watts: float, p_states: tuple[float, ...] = (1.0,), **residency: float) -> steady.Steady:
     shares = dict.fromkeys(STATES, 0.0) | (residency or {"busy": 1.0})
-    return steady.Steady("budget", 10, watts, 1.0, shares, list(p_states), 1.0, 2.0, 100, 0)
+    return steady.Steady("budget", 10, watts, 1.0, shares, list(p_states), 0, 1.0, 2.0, 100, 0)
 
 
 def test_the_beginning_of_a_replay_comes_off_its_times_and_not_off_its_packets() -> None:
@@ -87,15 +91,15 @@ def test_the_beginning_of_a_replay_comes_off_its_times_and_not_off_its_packets()
         shares = dict.fromkeys(STATES, 0.0) | {"busy": busy, "sleep_c1": 1 - busy}
         return {
             "policy": "budget", "simulated_s": seconds, "modelled": {"watts": watts}, "active": busy,
-            "residency": shares, "p_states": [busy, 1 - busy], "added_us": {"p99": 7, "max": 9}, "arrived": 50,
-            "lost": 1,
+            "residency": shares, "p_states": [busy, 1 - busy], "sleeps": 10 * seconds,
+            "added_us": {"p99": 7, "max": 9}, "arrived": 50, "lost": 1,
         }  # fmt: skip
 
     found = steady.rest(said(2, 4.0, 1.0), said(10, 1.6, 0.4))
     assert found.seconds == 8
     assert found.watts == pytest.approx(1.0)
     assert found.residency["busy"] == pytest.approx(0.25) and found.residency["sleep_c1"] == pytest.approx(0.75)
-    assert found.p_states == pytest.approx([0.25, 0.75])
+    assert found.p_states == pytest.approx([0.25, 0.75]) and found.sleeps == 10
     assert (found.p99, found.arrived, found.lost) == (7, 50, 1)
 
 
@@ -135,3 +139,44 @@ def test_the_band_halves_and_doubles_each_assumption_and_all_at_once(profile: Pr
 def test_a_clock_outside_of_the_profile_is_refused(profile: Profile) -> None:
     with pytest.raises(ValueError, match="799 MHz"):
         profile.active_watts(799)
+
+
+def test_the_table_of_threads_is_read_from_the_citation_and_the_fit_is_as_far_off_as_the_profile_says() -> None:
+    table = Profile.load(ROOT / "config" / "power" / "ssp2022.yaml")
+    points = int_power.table(table.text["citation"])
+    assert points[0] == 86 and points[12] == 124 and len(points) == 8
+    report = Report()
+    int_power.residuals(report, table)
+    assert [item.verdict for item in report.items] == ["pass"] * 9
+    assert int_power.table("watts of some threads") == {}
+
+
+def test_cores_grow_with_the_share_until_a_package_has_no_more() -> None:
+    figures = pwr.Figures()
+    report = Report()
+    pwr.fig2(report, figures)
+    assert {item.verdict for item in report.items} == {"pass"}
+    assert figures.as_needed[0].cores == (0, 0) and figures.as_needed[-1].cores[0] == 24
+    assert figures.always[1].cores == figures.always[-1].cores
+    for load in (*figures.as_needed, *figures.always):
+        assert load.mpps * load.share == pytest.approx(
+            sum(cores * mpps for cores, mpps in zip(load.cores, load.core_mpps, strict=True))
+        )
+
+
+def test_a_clock_follows_the_load_if_it_grows_and_hardly_falls() -> None:
+    assert pwr.follows([800, 1000, 990, 2000])
+    assert not pwr.follows([800, 800, 810])
+    assert not pwr.follows([800, 2000, 1500, 2400])
+
+
+def test_the_power_of_a_package_holds_the_clock_of_many_cores_that_poll(profile: Profile) -> None:
+    assert pwr.held_clock_mhz(profile, 1) == 3800
+    clock = pwr.held_clock_mhz(profile, 24)
+    assert 24 * profile.active_watts(clock) <= 155 < 24 * profile.active_watts(clock + pwr.CLOCK_STEP_MHZ)
+
+
+def test_replay_takes_the_costs_that_were_measured_and_no_c6_where_none_is_known() -> None:
+    assert measured.machine({"poll": 40}) == ["--cost", "poll=40", "--no-c6"]
+    assert "--no-c6" not in measured.machine({"c6_after": 600_000, "c6_exit": 90_000})
+    assert measured.difference(20, 16) == pytest.approx(25)
