@@ -94,6 +94,15 @@ class Point:
         profile = profile or self.profile
         return profile.watts(self.cores(profile))
 
+    @property
+    def worst_p99(self) -> float:
+        """us that a packet waited, of the runs with packets."""
+        return max((run.p99 for run in self.runs if run and run.arrived), default=0.0)
+
+    @property
+    def lost(self) -> int:
+        return sum(run.lost for run in self.runs if run)
+
     @cached_property
     def held_watts(self) -> float:
         """With each package at no more than what it is made for."""
@@ -202,6 +211,8 @@ def fig3(report: Report, figures: Figures) -> None:
             cells = [f"{point.load.share:.0%} {point.watts():.0f} W ({point.held_watts:.0f})" for point in points]
             why = f"{MODEL}; in brackets no package above {PACKAGE_WATTS:.0f} W; "
             why += "as many workers as the share needs" if name == "as_needed" else "the workers of 100 % at each share"
+            worst, lost = max(point.worst_p99 for point in points), sum(point.lost for point in points)
+            why += f"; added p99 at most {worst:.1f} us, {lost} lost"
             report.judge(f"pwr_fig3_{name}_{policy}", ", ".join(cells), "a row", True, why)
     for policy in POLICIES:
         full, none = (figures.point(figures.always[at], policy) for at in (-1, 0))
@@ -224,7 +235,8 @@ def survives(report: Report, figures: Figures) -> None:
     points = [figures.point(figures.as_needed[-1], policy) for policy in RANKED]
     found = ranking(points, figures.profile)
     cells = ", ".join(f"{point.policy} {point.watts():.0f} W" for point in points)
-    why = f"{MODEL}; at 100 % offload: {cells}"
+    clocks = ", ".join(f"{point.policy} {point.clock_mhz(0) / 1e3:.2f}" for point in points)
+    why = f"{MODEL}; at 100 % offload: {cells}; clock of package 0 in GHz: {clocks}"
     report.judge("pwr_fig3_ranking", " > ".join(found), " > ".join(RANKED), found == RANKED, why)
     others = {what: ranking(points, variant) for what, variant in figures.profile.variants()}
     broken = [f"{what}: {' > '.join(order)}" for what, order in others.items() if order != found]

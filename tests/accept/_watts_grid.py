@@ -29,9 +29,10 @@ P_STATES = (1, 13)
 SLOWEST = 0.2105  # 800 MHz of 3.8 GHz, as in paper PWR
 DEARER = 1.05  # than the best other one
 EVENTS = 300  # bursts that a cell sees, if they come in the time below
-LEAST_S, MOST_S = 5.0, 1000.0  # simulated
+LEAST_S, MOST_S = 5.0, 10_000.0  # simulated
 METRONOME_US = (5, 10, 40, 100)  # its target is a mean: half of each bound. All of them compete for every bound
-MOST_METRONOME_S = 60.0  # it polls and pauses at its short targets, which the simulation has to do one by one
+# Below the lateness of a sleep it pauses instead, and the simulation has to do each pause.
+PAUSES_US, MOST_PAUSING_S = 10, 60.0
 PLAIN = ("busy", "yield", "paper", "paper_printed", "l3fwd")
 AT_ONCE = "interrupt"  # Algorithm 1 with an interrupt after the second empty poll, the least that it takes
 AT_ONCE_SETTINGS = ("--set", "paper.short_idle_polls=1", "--set", "paper.long_idle_polls=2")
@@ -137,7 +138,7 @@ class Job:
     policies: tuple[str, ...]
     settings: tuple[str, ...] = ()
     name: str = ""
-    seconds: float = 0
+    seconds: float = 0  # the place's own
 
     def run(self) -> list[tuple[str, Steady]]:
         options = [*self.place.options, *self.settings]
@@ -146,9 +147,15 @@ class Job:
 
 
 def jobs_of(place: Place) -> list[Job]:
-    short = min(place.seconds, MOST_METRONOME_S)
+    pausing = min(place.seconds, MOST_PAUSING_S)
     vacations = [
-        Job(place, ("metronome",), ("--set", f"metronome.latency_us={us}"), f"metronome@{us}", short)
+        Job(
+            place,
+            ("metronome",),
+            ("--set", f"metronome.latency_us={us}"),
+            f"metronome@{us}",
+            pausing if us <= PAUSES_US else 0,
+        )
         for us in METRONOME_US
     ]
     budgets = [Job(place, ("budget",), ("--set", f"budget.latency_us={us}"), f"budget@{us}") for us in BOUNDS_US]
