@@ -14,7 +14,7 @@ help:
 	@echo 'make demo               the gNB between a UPF and a UE, with real TCP, in network namespaces'
 	@echo 'make test               lint, unit tests (ASan + UBSan, TSan), fuzz targets, oracle and end-to-end tests'
 	@echo '                        ONLY=lint,release,asan,tsan,fuzz,gpu,python runs some; WHOLE=1 the unit tests at -O3 and the long tests too'
-	@echo 'make accept PART=...    host, nic, operate, power, rlc, gpu, mended, house, pdcp, p4, baas, placement, full or guard: one line a requirement: measured, target, verdict'
+	@echo 'make accept PART=...    host, nic, operate, power, rlc, gpu, mended, house, pdcp, p4, baas, placement, full, guard or watts: one line a requirement: measured, target, verdict'
 	@echo 'make bench              cycles per packet, JSON and a table in out/; ARGS="--repeats 3 --no-micro"'
 	@echo 'make build              the program, build/release/splitplane; PRESET=debug, asan, tsan; WHAT=all: tests and benches too'
 	@echo 'make fuzz TARGET=...    the fuzz targets (docs/design/fuzz.md), all or some with commas; SECONDS_EACH=60; goes on where it ended'
@@ -87,7 +87,7 @@ gpu-results: build
 
 FUZZ_SECONDS ?= 3600
 nightly:
-	@failed=0; for target in 'test WHOLE=1' 'accept PART=host' 'accept PART=nic' 'accept PART=operate' 'accept PART=rlc' 'accept PART=power' 'accept PART=gpu' 'accept PART=mended' 'accept PART=house' 'accept PART=pdcp' 'accept PART=p4' 'accept PART=baas' 'accept PART=placement' 'accept PART=full' 'accept PART=guard' tidy bench; do \
+	@failed=0; for target in 'test WHOLE=1' 'accept PART=host' 'accept PART=nic' 'accept PART=operate' 'accept PART=rlc' 'accept PART=power' 'accept PART=gpu' 'accept PART=mended' 'accept PART=house' 'accept PART=pdcp' 'accept PART=p4' 'accept PART=baas' 'accept PART=placement' 'accept PART=full' 'accept PART=guard' 'accept PART=watts' tidy bench; do \
 	  echo "nightly: make $$target"; $(MAKE) $$target || failed=1; done; \
 	  echo 'nightly: make fuzz'; $(MAKE) fuzz SECONDS_EACH=$(FUZZ_SECONDS) || failed=1; exit $$failed
 
