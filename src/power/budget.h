@@ -97,7 +97,7 @@ class Budget {
     show("sleep_us", static_cast<double>(sleep_) / us);
     show("fastest_pps", fastest_.rate() * us * 1e6);
     show("overshoot_us", static_cast<double>(overshoot_.high()) / us);
-    show("longest_sleep_us", static_cast<double>(depth_.proven()) / us);
+    show("longest_sleep_us", static_cast<double>(depth_.usable()) / us);
     show("sleep_cpu_us", timed_.mean() / us);
     show("interrupt_cpu_us", evented_.mean() / us);
     show("break_even_us", static_cast<double>(break_even_) / us);

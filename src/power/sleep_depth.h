@@ -2,7 +2,8 @@
 // deeper idle states, which take longer to leave. A packet that ends a sleep does not tell how late it was taken. A
 // sleep that its time ended does. So longer sleeps are tried step by step, and each step needs sleeps that their time
 // ended before the next one is tried. A deep state makes every sleep late; neighbours on the machine make some late, of
-// any length. So the number of late sleeps decides, not their mean.
+// any length. So the number of late sleeps decides, not their mean. A length that was tried is not used in full,
+// because where the deep state begins just behind it, sleeps that end a little late would reach it.
 #pragma once
 
 #include <algorithm>
@@ -26,14 +27,15 @@ class SleepDepth {
   // The length to ask for now. Where packets come it is seldom one that is not proven yet, because these packets would
   // wait the longer for a core that is deep asleep.
   [[nodiscard]] Ticks next() {
-    if (tried_ <= proven_ || silent_ || ++waited_ >= kSeldom) return waited_ = 0, tried_;
-    return proven_;
+    if (tried_ <= proven_) return waited_ = 0, usable();
+    if (silent_ || ++waited_ >= kSeldom) return waited_ = 0, tried_;
+    return usable();
   }
-  // The longest length from which the core is known to wake up within the budget.
-  [[nodiscard]] Ticks proven() const { return proven_; }
+  // The longest length from which the core is known to wake up within the budget, also if it ends a little late.
+  [[nodiscard]] Ticks usable() const { return proven_ == most_ ? most_ : proven_ - proven_ / 8; }
 
   // The longest sleep that may be possible. As long as nothing was refused, every length may be.
-  [[nodiscard]] Ticks hoped() const { return refused_ ? proven_ : most_; }
+  [[nodiscard]] Ticks hoped() const { return refused_ ? usable() : most_; }
 
   // Call it after each sleep that an interrupt may end. `allowed`: how late a wake-up may be.
   void learn(Ticks now, Ticks asked, Ticks took, bool woken, Ticks allowed) {
@@ -44,9 +46,9 @@ class SleepDepth {
       if (tried_ > proven_ && took > proven_) look_closer(took);
       return;
     }
-    // A timer ended it, which tells nothing about this length.
-    if (asked + asked / 8 < tried_) return;
     const bool late = took > asked + allowed, trial = tried_ > proven_;
+    // A timer ended it, which tells nothing about this length.
+    if (asked + asked / 8 < (trial ? tried_ : usable())) return;
     late_ += late ? 1 : 0;
     ++sleeps_;
     if (!trial) lateness_ += ((late ? 1 : 0) - lateness_) / kMemory;

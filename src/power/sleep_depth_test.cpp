@@ -32,7 +32,7 @@ TEST(SleepDepth, an_idle_core_that_wakes_up_in_time_sleeps_as_long_as_it_may) {
   SleepDepth depth(10 * kMs, kUs);
   Core core;
   for (int i = 0; i < 50; ++i) core.sleep(depth, kNever, 200 * kUs);
-  EXPECT_EQ(depth.proven(), 10 * kMs);
+  EXPECT_EQ(depth.next(), 10 * kMs);
 }
 
 TEST(SleepDepth, a_deep_state_that_breaks_the_budget_is_not_reached_again) {
@@ -40,8 +40,26 @@ TEST(SleepDepth, a_deep_state_that_breaks_the_budget_is_not_reached_again) {
   Core core;
   for (int i = 0; i < 50; ++i) core.sleep(depth, kNever, 80 * kUs);
   EXPECT_LT(depth.next(), 600 * kUs);
-  EXPECT_GE(depth.proven(), 256 * kUs);
-  EXPECT_EQ(depth.hoped(), depth.proven());
+  EXPECT_GE(depth.usable(), 224 * kUs);
+  EXPECT_EQ(depth.hoped(), depth.usable());
+}
+
+// The lateness alone would carry one sleep in ten of the longest length that keeps the budget into the deep state.
+TEST(SleepDepth, a_deep_state_that_begins_just_behind_a_length_is_not_reached_by_lateness) {
+  for (const Ticks behind : {1, 5, 10, 20}) {
+    SleepDepth depth(10 * kMs, kUs);
+    Core core{.deep_after = 576 * kUs + behind * kUs};  // 256 us, grown by half twice
+    std::minstd_rand random(1);
+    unsigned deep = 0, sleeps = 0;
+    for (; sleeps < 20'000; ++sleeps) {
+      const Ticks asked = depth.next(), idle = asked + random() % (25 * kUs);
+      const bool is_deep = idle >= core.deep_after;
+      core.now += idle + (is_deep ? core.deep : 0);
+      deep += is_deep ? 1 : 0;
+      depth.learn(core.now, asked, idle + (is_deep ? core.deep : 0), false, 80 * kUs);
+    }
+    EXPECT_LT(deep, sleeps / 200) << behind;
+  }
 }
 
 TEST(SleepDepth, it_is_tried_again_after_seconds) {
@@ -50,7 +68,7 @@ TEST(SleepDepth, it_is_tried_again_after_seconds) {
   for (int i = 0; i < 50; ++i) core.sleep(depth, kNever, 80 * kUs);
   core.deep = 10 * kUs;  // as with a PM QoS request
   while (core.now < 10'000 * kMs) core.sleep(depth, kNever, 80 * kUs);
-  EXPECT_EQ(depth.proven(), 10 * kMs);
+  EXPECT_EQ(depth.next(), 10 * kMs);
 }
 
 TEST(SleepDepth, neighbours_that_make_some_sleeps_late_do_not_shorten_the_others) {
@@ -74,8 +92,8 @@ TEST(SleepDepth, a_core_that_begins_to_fall_into_a_deep_state_is_kept_from_it_ag
   for (int i = 0; i < 50; ++i) core.sleep(depth, kNever, 80 * kUs);
   core.deep = 110 * kUs;
   for (int i = 0; i < 80; ++i) core.sleep(depth, kNever, 80 * kUs);
-  EXPECT_LT(depth.proven(), 600 * kUs);
-  EXPECT_GE(depth.proven(), 256 * kUs);
+  EXPECT_LT(depth.usable(), 600 * kUs);
+  EXPECT_GE(depth.usable(), 224 * kUs);
 }
 
 TEST(SleepDepth, where_every_length_is_late_the_longest_is_taken) {
@@ -89,15 +107,15 @@ TEST(SleepDepth, packets_that_always_come_in_a_deep_state_do_not_hide_how_late_i
   SleepDepth depth(10 * kMs, kUs);
   Core core;
   for (int i = 0; i < 400; ++i) core.sleep(depth, 700 * kUs, 80 * kUs);
-  EXPECT_LT(depth.proven(), 600 * kUs);
+  EXPECT_LT(depth.usable(), 600 * kUs);
   EXPECT_LT(depth.next(), 600 * kUs);
 }
 
 TEST(SleepDepth, sleeps_that_timers_ended_early_prove_nothing) {
   SleepDepth depth(10 * kMs, kUs);
-  const Ticks before = depth.proven();
+  const Ticks before = depth.usable();
   for (int i = 0; i < 50; ++i) depth.learn(i * kMs, 50 * kUs, 60 * kUs, false, 80 * kUs);
-  EXPECT_EQ(depth.proven(), before);
+  EXPECT_EQ(depth.usable(), before);
 }
 
 }  // namespace
