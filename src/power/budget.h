@@ -33,6 +33,7 @@ class Budget {
         p_state_(machine, dwell_, kPatience),
         rate_(8 * kWindowUs * us_),
         trains_(8 * kWindowUs * us_),
+        regularity_(kBurstUs * us_),
         fastest_(kFloodUs * us_),
         sizes_(kBurstUs * us_),
         // Events and timers end the same sleep, so what the worker learns of one holds for the other.
@@ -121,6 +122,7 @@ class Budget {
   static constexpr unsigned kFloodedRetry = 32;      // windows between two trials
   static constexpr double kFilled = 0.75;            // the most of a ring that may fill in a sleep at fastest rate
   static constexpr double kLate = 0.006;  // of the time a packet may find the worker asleep beyond the budget
+  static constexpr double kUnsure = 1.5;  // times the variation of trains that was seen
   static constexpr double kRare = 0.05;   // of the packets may come in larger bursts: two that meet, mostly
 
   // The ways to be idle that the budget allows at a P-state, and what the worker's time costs there.
@@ -162,6 +164,7 @@ class Budget {
   // The first packets after a silence. More of them than the rate explains are a burst.
   void begin_train(const Round& round, Rest rested) {
     in_train_ = true;
+    regularity_.begin_train(round.now);
     if (rested == Rest::interrupt && round.woken) {
       trains_.woke(round.rested, ticks(overshoot_.mean()));
     } else {
@@ -216,6 +219,7 @@ class Budget {
       trains_.end_window(length - std::min(length, busy_), length);
       fastest_.forget(length);
       sizes_.forget(length);
+      regularity_.forget(length);
       // Counts packets that came, not packets that were taken: a window may begin with a backlog from the sleep before
       // it.
       const std::uint64_t with_backlog = packets_ + backlog_;
@@ -303,12 +307,14 @@ class Budget {
   }
 
   // What one packet in a hundred waits for those before it, if trains come at random times: P(wait > x) of a queue with
-  // fixed service times S is about u exp(-y x / S), where u (exp(y) - 1) = y (Lundberg's bound).
+  // fixed service times S is about u exp(-y x / S), where u (exp(y) - 1) = y (Lundberg's bound). The more regular they
+  // come the less it is, in proportion to the variation of their times (Kingman's bound).
   [[nodiscard]] double queueing(int state, double used) const {
     if (used <= 0.01) return 0;
     double y = 1 - std::log(used);
     for (int i = 0; i < 6; ++i) y = std::log1p(y / used);
-    return std::log(100 * used) / y * std::max(1.0, train_) * cost_ / p_state_.speed(state);
+    const double variation = std::min(1.0, kUnsure * regularity_.variation());
+    return variation * std::log(100 * used) / y * std::max(1.0, train_) * cost_ / p_state_.speed(state);
   }
 
   // The P-state of the least power; the present one unless another is clearly better.
@@ -479,6 +485,7 @@ class Budget {
   PStateLadder p_state_;
   RateEstimate rate_;
   TrainRate trains_;
+  Regularity regularity_;
   FastestFill fastest_;
   BurstSizes sizes_;
   SleepOvershoot overshoot_;

@@ -92,6 +92,43 @@ class TrainRate {
   bool crowded_ = false;
 };
 
+// How regular the times are at which trains of packets begin: the squared coefficient of variation of the time between
+// two, 0 for a clock and 1 for trains at random times.
+class Regularity {
+ public:
+  explicit Regularity(Ticks memory) : memory_(static_cast<double>(memory)) {}
+
+  // A train begins.
+  void begin_train(Ticks now) {
+    const double gap = static_cast<double>(now - std::exchange(last_, now));
+    if (begun_) {
+      count_ += 1;
+      sum_ += gap;
+      squares_ += gap * gap;
+    }
+    begun_ = true;
+  }
+  void forget(Ticks length) {
+    const double keep = memory_ / (memory_ + static_cast<double>(length));
+    count_ *= keep;
+    sum_ *= keep;
+    squares_ *= keep;
+  }
+  // 1 until enough trains were seen.
+  [[nodiscard]] double variation() const {
+    if (count_ < kFewest) return 1;
+    const double mean = sum_ / count_;
+    return mean > 0 ? std::clamp(squares_ / count_ / (mean * mean) - 1, 0.0, 1.0) : 1;
+  }
+
+ private:
+  static constexpr double kFewest = 64;
+  double memory_;
+  double count_ = 0, sum_ = 0, squares_ = 0;
+  Ticks last_ = 0;
+  bool begun_ = false;
+};
+
 // How many packets come at once: the sizes of recent bursts, each weighted by its packets.
 class BurstSizes {
  public:

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
 namespace splitplane::power {
 namespace {
 
@@ -70,6 +72,29 @@ TEST(TrainRate, packets_in_the_time_of_a_wake_up_belong_to_the_train_that_ended_
     trains.end_window(1000, 1000);
   }
   EXPECT_NEAR(trains.rate(), 1.0 / 30, 1e-6);
+}
+
+TEST(Regularity, a_clock_varies_by_nothing_and_random_times_by_one) {
+  Regularity clock(1'000'000), random_times(1'000'000), both(1'000'000);
+  std::mt19937_64 random(1);
+  std::exponential_distribution<double> gap(1.0 / 1000);
+  Ticks now = 0, at = 0;
+  for (int i = 0; i < 5000; ++i) {
+    EXPECT_TRUE(i > 64 || clock.variation() == 1) << "not known yet";
+    clock.begin_train(now);
+    both.begin_train(now);
+    random_times.begin_train(at);
+    now += 1000;
+    at += static_cast<Ticks>(gap(random));
+  }
+  EXPECT_NEAR(clock.variation(), 0, 1e-6);
+  EXPECT_GT(random_times.variation(), 0.9);
+  // What came later counts the more.
+  for (int window = 0; window < 100; ++window) both.forget(100'000);
+  for (int i = 0; i < 200; ++i) both.begin_train(now += static_cast<Ticks>(gap(random)));
+  EXPECT_GT(both.variation(), 0.6);
+  for (int window = 0; window < 1000; ++window) clock.forget(100'000);
+  EXPECT_EQ(clock.variation(), 1) << "forgotten";
 }
 
 TEST(BurstSizes, a_few_packets_in_larger_bursts_do_not_count) {

@@ -28,8 +28,10 @@ class SleepDepth {
   // wait the longer for a core that is deep asleep.
   [[nodiscard]] Ticks next() {
     if (tried_ <= proven_) return waited_ = 0, usable();
-    if (silent_ || ++waited_ >= kSeldom) return waited_ = 0, tried_;
-    return usable();
+    if (silent_) return tried_;
+    // A silence that just begins: only so is a length tried that is nearly as long as the silences.
+    if (++waited_ < kSeldom) return usable();
+    return waited_ = 0, tried_;
   }
   // The longest length from which the core is known to wake up within the budget, also if it ends a little late.
   [[nodiscard]] Ticks usable() const { return proven_ == most_ ? most_ : proven_ - proven_ / 8; }
