@@ -87,7 +87,7 @@ class WorkerGuard {
 };
 
 // The function (guard_function.h) calls:
-//   Auth:  Verdict from_client(Segment&), from_server(Segment&)
+//   Auth:  Verdict from_client(Segment&)
 //   Proxy: Verdict from_client(Segment&, Flow*, Outbox&): to a server that acts in mode proxy, or of a flow in the
 //   table
 //          Verdict from_server(Segment&, Flow&, Outbox&), icmp_error(Segment&, Side from, Flow&)

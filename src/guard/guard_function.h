@@ -213,9 +213,14 @@ Verdict GuardFunction<Source, Sink, Ticks>::from_client(Segment& s) {
     case Kind::kTcp:
       break;
     case Kind::kUnsound:
-      return server.acts ? Verdict::drop(outcome_of(s.reason)) : Verdict::forward(Outcome::passed_unarmed);
+      if (server.acts) return Verdict::drop(outcome_of(s.reason));
+      if (server.mode != Mode::kBypass) learning_.count_hidden(s, false);
+      return Verdict::forward(Outcome::passed_unarmed);
     case Kind::kFragment:
-      if (!server.acts) return Verdict::forward(Outcome::passed_unarmed);
+      if (!server.acts) {
+        if (server.mode != Mode::kBypass) learning_.count_hidden(s, true);
+        return Verdict::forward(Outcome::passed_unarmed);
+      }
       return guard_.sources.find(s.source, guard_.time.seconds) != Proof::kNone
                  ? Verdict::forward(Outcome::passed_proven)
                  : Verdict::drop(Outcome::fragment);

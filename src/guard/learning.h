@@ -1,9 +1,10 @@
 // What the guard learns from traffic that passes: which sources have connections, and what servers announce. It runs
 // for every mode but bypass, so that known clients notice nothing when a guard begins to act.
 //
-// A source proves itself when a protected server sends it a segment with ACK and without SYN and RST: a server does
-// that only for a connection that exists. A server that opens a connection vouches for its peer as well, for a short
-// time.
+// A source proves itself when a protected server sends it payload: a server does that only for a connection that
+// exists. An ACK alone says nothing, since a server sends one to a forged segment that is out of the window of a
+// connection that is only half open (RFC 9293 3.10.7.4). A server that opens a connection vouches for its peer as well,
+// for a short time.
 #pragma once
 
 #include "guard/guard_context.h"
@@ -38,8 +39,7 @@ class Learning {
       return Whose::kUnknown;
     }
     if (guard_.sources.take_syn(s.source, guard_.time.seconds)) return Whose::kProven;
-    ++guard_.server(s).unknown_syns;
-    ++guard_.server(s).new_sources;
+    ++guard_.server(s).capped_syns;
     return Whose::kAboveLimit;
   }
 
@@ -48,7 +48,7 @@ class Learning {
     switch (s.tcp.flags & kKindOfSegment) {
       case wire::tcp::kAck:
       case wire::tcp::kAck | wire::tcp::kFin:
-        vouch(s, Proof::kVouched);
+        if (s.payload_bytes() != 0) vouch(s, Proof::kVouched);
         break;
       case wire::tcp::kSyn:
         vouch(s, Proof::kCookie);
@@ -63,11 +63,19 @@ class Learning {
 
   static constexpr std::uint8_t kKindOfSegment = wire::tcp::kSyn | wire::tcp::kAck | wire::tcp::kRst | wire::tcp::kFin;
 
- private:
+  // A fragment to a server whose guard does not act, or a packet whose TCP header is out of reach: the server may put a
+  // SYN of them together. `has_source`: s.source is known.
+  void count_hidden(const Segment& s, bool has_source) {
+    if (has_source && guard_.sources.find(s.source, guard_.time.seconds) != Proof::kNone) return;
+    ++guard_.server(s).unknown_syns;
+  }
+  // The source of a connection that exists.
   void vouch(const Segment& s, Proof proof) {
     const Proof known = guard_.sources.touch(s.source, guard_.time.seconds);
     if (known < proof) (void)guard_.prove(s, proof);
   }
+
+ private:
   void learn_options(const Segment& s) {
     ProtectedServer& server = guard_.server(s);
     const auto options = wire::tcp::parse_syn_options(s.header_octets(), s.tcp);

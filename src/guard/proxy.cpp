@@ -288,9 +288,14 @@ Verdict Proxy::from_connected_client(Segment& s, Flow& flow) {
     if (!translate_to_server(s.tcp_header(), s.tcp, flow)) return Verdict::drop(Outcome::bad_options);
     // The server takes a RST at the next octet that it expects (RFC 5961 3.2). That is what it acknowledged last, or
     // the end of what the client has sent. Another one may be forged: the server challenges it, and nothing ends here.
+    // So the second kind only brings the end nearer. Should the server go on, the connection does, too.
     if (begin == flow.client_next || begin == flow.client_sent) {
       flow.seen = guard_.time.seconds;
-      flow.state = FlowState::kClosed;
+      if (begin == flow.client_next) {
+        flow.state = FlowState::kClosed;
+      } else if (flow.state == FlowState::kEstablished) {
+        flow.state = FlowState::kClosing;
+      }
     }
     return Verdict::forward(Outcome::translated);
   }
@@ -299,7 +304,10 @@ Verdict Proxy::from_connected_client(Segment& s, Flow& flow) {
     if (tcp::is_before(flow.client_sent, end)) flow.client_sent = end;
     if ((flags & tcp::kFin) != 0) take_fin(flow, Flow::kClientFin);
   }
-  if (flow.seen != guard_.time.seconds && flow.state != FlowState::kClosed) flow.seen = guard_.time.seconds;
+  if (flow.seen != guard_.time.seconds && flow.state != FlowState::kClosed) {
+    flow.seen = guard_.time.seconds;
+    (void)guard_.sources.touch(s.source, guard_.time.seconds);  // a proof does not end while its connection lives
+  }
   return Verdict::forward(Outcome::translated);
 }
 
@@ -420,9 +428,19 @@ Verdict Proxy::from_connected_server(Segment& s, Flow& flow) {
   if ((flags & tcp::kRst) != 0) [[unlikely]] {
     flow.seen = guard_.time.seconds;
     flow.state = FlowState::kClosed;
-  } else if (flow.seen != guard_.time.seconds && flow.state != FlowState::kClosed) {
+    set(flow, Flow::kClientFin);  // it sends no more, so nothing brings the flow back
+    set(flow, Flow::kServerFin);
+    return Verdict::forward(Outcome::translated);
+  }
+  if (flow.state != FlowState::kEstablished && !(has(flow, Flow::kClientFin) && has(flow, Flow::kServerFin)) &&
+      (flags & tcp::kAck) != 0) [[unlikely]] {
+    // It has not taken the RST that came in the client's name.
+    flow.state = FlowState::kEstablished;
     flow.seen = guard_.time.seconds;
-    learning_.from_server(s);
+  }
+  if (flow.seen != guard_.time.seconds && flow.state != FlowState::kClosed) {
+    flow.seen = guard_.time.seconds;
+    learning_.vouch(s, Proof::kVouched);
   }
   return Verdict::forward(Outcome::translated);
 }

@@ -48,7 +48,7 @@ struct ProtectedServer {
   bool has_timestamps = true, has_scale = true, has_sack = true, has_ecn = false;
   TokenBucket unproven;  // segments of unknown sources that are no SYN
   // Since the last decision about arming.
-  std::uint64_t unknown_syns = 0, new_sources = 0;
+  std::uint64_t unknown_syns = 0, new_sources = 0, capped_syns = 0;
   Arming arming{ArmingSettings{}};
   ServerRule rule;
 

@@ -10,8 +10,8 @@ void Upkeep::run(const GuardTime& now) {
   last_ms_ = now.milliseconds;
   for (const std::uint16_t index : guard_.servers.used()) {
     ProtectedServer& server = guard_.servers.at(index);
-    (void)server.arming.after({passed, server.unknown_syns, server.new_sources}, now.milliseconds);
-    server.unknown_syns = server.new_sources = 0;
+    (void)server.arming.after({passed, server.unknown_syns, server.new_sources, server.capped_syns}, now.milliseconds);
+    server.unknown_syns = server.new_sources = server.capped_syns = 0;
     server.decide();
   }
   rotate_keys(now.milliseconds);
@@ -23,7 +23,8 @@ void Upkeep::run(const GuardTime& now) {
 std::uint64_t Upkeep::next_ms() const {
   for (const std::uint16_t index : guard_.servers.used()) {
     const ProtectedServer& server = guard_.servers.at(index);
-    if (server.unknown_syns != 0 || server.arming.armed()) return last_ms_ + Arming::kWindowMs;
+    if (server.unknown_syns != 0 || server.capped_syns != 0 || server.arming.armed())
+      return last_ms_ + Arming::kWindowMs;
   }
   return kNever;
 }

@@ -54,13 +54,14 @@ bool Arming::after(const Window& window, std::uint64_t now_ms) {
   pending_.milliseconds += std::min(window.milliseconds, ~pending_.milliseconds);
   pending_.unknown_syns += window.unknown_syns;
   pending_.new_sources += window.new_sources;
+  pending_.capped_syns += window.capped_syns;
   if (pending_.milliseconds < kWindowMs) return armed_;
   newest_ = (newest_ + 1) % kHistory;
   history_[newest_] = pending_;
   pending_ = {};
 
   const Window& last = history_[newest_];
-  last_rate_ = per_second(last.unknown_syns, last.milliseconds);
+  last_rate_ = per_second(last.unknown_syns + last.capped_syns, last.milliseconds);
   look_back();
   const bool is_busy = last_rate_ >= std::min(settings_.disarm_syns_per_second, settings_.arm_syns_per_second);
   const bool is_flood =

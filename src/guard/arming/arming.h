@@ -19,7 +19,7 @@ struct ArmingSettings {
   std::uint32_t always_syns_per_second = 20000;  // arms whatever the share is
   std::uint32_t disarm_syns_per_second = 500;    // below it for hold_seconds: rest again; at most the rate that arms
   std::uint32_t hold_seconds = 10;  // doubles when it arms again within rearm_seconds, up to max_hold_seconds
-  std::uint32_t rearm_seconds = 60;
+  std::uint32_t rearm_seconds = 160;
   std::uint32_t max_hold_seconds = 160;
   friend bool operator==(const ArmingSettings&, const ArmingSettings&) = default;
 };
@@ -33,6 +33,7 @@ class Arming {
     std::uint32_t milliseconds = 0;
     std::uint64_t unknown_syns = 0;  // from sources that had not proven themselves
     std::uint64_t new_sources = 0;   // that proved themselves: by a cookie, or by a server that vouched for them
+    std::uint64_t capped_syns = 0;  // from known sources above their limit: they count for the rates, not for the share
   };
   explicit Arming(const ArmingSettings& settings);
   // Whether it acts from now on. `now_ms` from any beginning; it never goes back. Windows that are shorter than

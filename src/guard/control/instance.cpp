@@ -126,7 +126,11 @@ Expected<void> GuardInstance::make_workers() {
                                            .server_out = {server.id(), queue, server.passes_mbufs()}});
     loops_.add(config_.workers[i], std::move(worker));
     if (!tables_->continues()) continue;
-    auto counted = loops_.execute(i, [](guard::WorkerGuard& guard) { recount_flows(guard.sources, guard.flows); });
+    // How old the keys are is not known, so they count as over: what was given by the newer one is good once more.
+    auto counted = loops_.execute(i, [](guard::WorkerGuard& guard) {
+      recount_flows(guard.sources, guard.flows);
+      guard.rotate_keys();
+    });
     if (!counted) return counted;
   }
   return {};

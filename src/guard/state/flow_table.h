@@ -70,7 +70,7 @@ class FlowTable {
     std::uint16_t connecting_seconds = 5;
     // Without a segment of either side. Two hours and four minutes: longer than keep-alives wait (RFC 5382 5).
     std::uint16_t established_seconds = 7440;
-    std::uint16_t closing_seconds = 60;
+    std::uint16_t closing_seconds = 240;  // RFC 5382 5, REQ-5
     std::uint16_t closed_seconds = 5;
     friend bool operator==(const Settings&, const Settings&) = default;
   };
