@@ -282,6 +282,7 @@ TEST_F(AuthTest, what_a_client_sends_does_not_prolong_its_proof_and_what_the_ser
   bump_.prove("192.0.2.7");
   Frame data = client(kAck).back();
   data.flags = kAck;
+  data.payload = {1};
   EXPECT_EQ(bump_.from_server(data), Outcome::passed_server);
   EXPECT_EQ(bump_.proof_of("192.0.2.7"), Proof::kVouched);
   bump_.wait_ms(130'000);

@@ -22,6 +22,11 @@ Frame server_says(std::uint8_t flags, const Frame& client = {}) {
   f.flags = flags;
   return f;
 }
+Frame server_sends_data(const Frame& client = {}) {
+  Frame f = server_says(kAck | kPsh, client);
+  f.payload = {'o', 'k'};
+  return f;
+}
 
 TEST(GuardFunction, passes_what_is_not_protected_unchanged_both_ways) {
   Bump bump;
@@ -58,14 +63,14 @@ TEST(GuardFunction, observe_learns_from_servers_and_counts_and_never_acts) {
   EXPECT_EQ(bump.from_client(Frame{}), Outcome::passed_unarmed);
   EXPECT_EQ(bump.line().syns.get(), 1U);
   EXPECT_EQ(bump.line().unknown_syns.get(), 1U);
-  for (const int flags : {kSyn | kAck, int{kRst}, kRst | kAck}) {
+  for (const int flags : {kSyn | kAck, int{kRst}, kRst | kAck, int{kAck}, kAck | kFin}) {
     EXPECT_EQ(bump.from_server(server_says(static_cast<std::uint8_t>(flags))), Outcome::passed_server);
     EXPECT_EQ(bump.proof_of("192.0.2.7"), Proof::kNone) << "a server sends this to anybody";
   }
-  EXPECT_EQ(bump.from_server(server_says(kAck | kPsh)), Outcome::passed_server);
+  EXPECT_EQ(bump.from_server(server_sends_data()), Outcome::passed_server);
   EXPECT_EQ(bump.proof_of("192.0.2.7"), Proof::kVouched);
   EXPECT_EQ(bump.line().new_sources.get(), 1U);
-  EXPECT_EQ(bump.from_server(server_says(kAck | kFin)), Outcome::passed_server);
+  EXPECT_EQ(bump.from_server(server_sends_data()), Outcome::passed_server);
   EXPECT_EQ(bump.line().new_sources.get(), 1U) << "known already";
   EXPECT_EQ(bump.from_client(Frame{}), Outcome::passed_unarmed);
   EXPECT_EQ(bump.line().syns.get(), 2U);
@@ -194,7 +199,7 @@ TEST(GuardFunction, a_flood_arms_the_guard_and_its_end_disarms_it_and_known_clie
   bump.protect(rule(Mode::kAuth, Arm::kAuto));
   // A client that is known before the flood.
   EXPECT_EQ(bump.from_client(Frame{}), Outcome::passed_unarmed);
-  EXPECT_EQ(bump.from_server(server_says(kAck)), Outcome::passed_server);
+  EXPECT_EQ(bump.from_server(server_sends_data()), Outcome::passed_server);
   std::uint32_t number = 0;
   flood(bump, 400, 2000, number);
   EXPECT_EQ(bump.line().armed.get(), 0U) << "below the trigger";
@@ -227,10 +232,42 @@ TEST(GuardFunction, a_crowd_of_real_clients_does_not_arm_the_guard) {
   for (std::uint32_t n = 0; n < 6000; ++n) {
     const Frame syn = syn_of(n * 31 % 65536);
     EXPECT_EQ(bump.from_client(syn), Outcome::passed_unarmed);
-    EXPECT_EQ(bump.from_server(server_says(kAck, syn)), Outcome::passed_server);
+    EXPECT_EQ(bump.from_server(server_sends_data(syn)), Outcome::passed_server);
     if (n % 20 == 0) bump.wait_ms(10);  // 2,000 a second
   }
   EXPECT_EQ(bump.line().armings.get(), 0U);
+}
+
+// A server puts SYNs of fragments together, and answers a forged segment to a half-open connection with an ACK.
+TEST(GuardFunction, neither_fragments_nor_acks_of_half_open_connections_hide_a_flood) {
+  for (const bool fragments : {true, false}) {
+    Bump bump;
+    bump.protect(rule(Mode::kAuth, Arm::kAuto));
+    for (std::uint32_t n = 0; n < 6000; ++n) {
+      const Frame syn = syn_of(n * 31 % 65536);
+      Bytes octets = write(syn);
+      if (fragments) octets[14 + 6] = 0x20;  // more of it follows
+      const Outcome outcome = bump.send(Side::kClient, octets);
+      if (bump.line().armed.get() != 0) break;
+      EXPECT_EQ(outcome, Outcome::passed_unarmed);
+      if (!fragments) (void)bump.from_server(server_says(kAck, syn));
+      if (n % 20 == 0) bump.wait_ms(10);  // 2,000 a second
+    }
+    EXPECT_EQ(bump.line().armings.get(), 1U) << fragments;
+  }
+}
+
+// Half of the SYNs being half-open is not hidden by those of one known client above its limit.
+TEST(GuardFunction, one_known_source_does_not_dilute_a_flood) {
+  Bump bump;
+  bump.protect(rule(Mode::kAuth, Arm::kAuto));
+  bump.prove("192.0.2.7");
+  for (std::uint32_t n = 0; n < 8000 && bump.line().armed.get() == 0; ++n) {
+    (void)bump.from_client(syn_of(n * 31 % 65536));
+    for (int i = 0; i < 3; ++i) (void)bump.from_client(Frame{});
+    if (n % 20 == 0) bump.wait_ms(10);
+  }
+  EXPECT_EQ(bump.line().armings.get(), 1U);
 }
 
 TEST(GuardFunction, an_idle_guard_wakes_nobody_and_one_that_acts_or_counts_does) {

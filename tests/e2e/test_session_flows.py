@@ -328,7 +328,6 @@ def test_two_flows_have_different_treatment_both_ways_and_tshark_says_which(bed)
     bed.assert_accounted_for()
 
 
-@pytest.mark.nightly
 def test_a_moved_flow_keeps_its_order_and_loses_nothing(bed):
     """From one secured AM bearer to another one and back, over an air that loses 20 %, while datagrams go both ways."""
     bed.settle()

@@ -155,7 +155,7 @@ TEST(Arming, the_hold_doubles_when_it_arms_again_soon) {
     EXPECT_NEAR(wave.seconds_to_rest(), hold, 0.11);
     wave.run(30, 0);
   }
-  wave.run(31, 0);  // rearm_seconds have passed
+  wave.run(131, 0);  // rearm_seconds have passed
   wave.run(2, 5000);
   EXPECT_EQ(wave.arming.hold_seconds(), 10U);
 }
