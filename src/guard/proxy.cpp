@@ -28,11 +28,13 @@ void set(Flow& flow, std::uint8_t flag, bool on = true) {
   flow.flags = static_cast<std::uint8_t>(on ? flow.flags | flag : flow.flags & ~flag);
 }
 
+bool has_both_fins(const Flow& flow) {
+  return has(flow, Flow::kClientFin) && has(flow, Flow::kServerFin);
+}
 // A FIN of one side more.
 void take_fin(Flow& flow, std::uint8_t of) {
   set(flow, of);
-  if (has(flow, Flow::kClientFin) && has(flow, Flow::kServerFin) && flow.state == FlowState::kEstablished)
-    flow.state = FlowState::kClosing;
+  if (has_both_fins(flow) && flow.state == FlowState::kEstablished) flow.state = FlowState::kClosing;
 }
 
 // What a cookie is made of: the connection, and a bit that no VLAN has, for the kind.
@@ -300,6 +302,9 @@ Verdict Proxy::from_connected_client(Segment& s, Flow& flow) {
     return Verdict::forward(Outcome::translated);
   }
   if (!translate_to_server(s.tcp_header(), s.tcp, flow)) return Verdict::drop(Outcome::bad_options);
+  // The client goes on, so the RST before was not its own.
+  if (flow.state == FlowState::kClosing && !has_both_fins(flow)) [[unlikely]]
+    flow.state = FlowState::kEstablished;
   if (end - flow.client_next <= kMaxWindowBytes) {
     if (tcp::is_before(flow.client_sent, end)) flow.client_sent = end;
     if ((flags & tcp::kFin) != 0) take_fin(flow, Flow::kClientFin);
@@ -432,11 +437,9 @@ Verdict Proxy::from_connected_server(Segment& s, Flow& flow) {
     set(flow, Flow::kServerFin);
     return Verdict::forward(Outcome::translated);
   }
-  if (flow.state != FlowState::kEstablished && !(has(flow, Flow::kClientFin) && has(flow, Flow::kServerFin)) &&
-      (flags & tcp::kAck) != 0) [[unlikely]] {
-    // It has not taken the RST that came in the client's name.
-    flow.state = FlowState::kEstablished;
-    flow.seen = guard_.time.seconds;
+  if (flow.state == FlowState::kClosed && (flags & tcp::kAck) != 0 && !has_both_fins(flow)) [[unlikely]] {
+    // It has not taken the RST that came in the client's name, or not yet. What the client says next decides.
+    flow.state = FlowState::kClosing;
   }
   if (flow.seen != guard_.time.seconds && flow.state != FlowState::kClosed) {
     flow.seen = guard_.time.seconds;

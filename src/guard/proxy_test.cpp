@@ -799,6 +799,21 @@ TEST_P(ProxyTest, forged_segments_do_not_end_a_connection_whose_server_goes_on) 
   EXPECT_EQ(d.passes_to_client(d.of_server(kAck)).sequence, d.server_next);
 }
 
+// A client that gives up a download: what the server had sent before is no sign of life.
+TEST_P(ProxyTest, data_that_was_on_its_way_at_a_rst_does_not_keep_the_flow) {
+  Dialog d = dialog();
+  d.connect();
+  (void)d.passes_to_server(d.of_client(kRst));
+  EXPECT_EQ(d.state(), FlowState::kClosed);
+  for (int i = 0; i < 3; ++i) (void)d.passes_to_client(d.of_server(kAck));
+  EXPECT_EQ(d.state(), FlowState::kClosing);
+  (void)d.passes_to_server(d.of_client(kRst));  // its answer
+  EXPECT_EQ(d.state(), FlowState::kClosed);
+  (void)d.passes_to_client(d.of_server(kAck));
+  bump.wait_ms(243'000);
+  EXPECT_EQ(d.state(), FlowState::kFree) << "also if that is lost";
+}
+
 TEST_P(ProxyTest, a_forged_rst_in_the_window_leaves_an_idle_connection_alive) {
   Dialog d = dialog();
   d.connect();
