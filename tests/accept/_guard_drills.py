@@ -147,7 +147,7 @@ def full_tables(report: Report) -> None:
         judge(report, name, found, drill.bed.backlog, why)
     name = "guard_drill_flow_table_full"
     say(name)
-    flows = {"entries": SMALL_FLOWS, "connecting_seconds": 1, "established_seconds": 3}
+    flows = {"entries": SMALL_FLOWS, "connecting_seconds": 1, "established_seconds": 15}
     with Drill("proxy", "always", flows=flows) as drill, Provers(drill.bed) as provers:
         with ExitStack() as stack:
             busy = [stack.enter_context(Link(drill.bed, drill.new(), patience_s=PATIENCE_S)) for _ in range(20)]
