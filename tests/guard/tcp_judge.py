@@ -186,13 +186,20 @@ class Connection:
 
     def _translated_to_client(self, one: Segment) -> None:
         """Of a segment of the server with the same acknowledgment, flags and length; or the window that opens."""
-        for waiting in self.server_waiting:
-            like = waiting.payload == one.payload and (waiting.flags ^ one.flags) & ~PSH == 0
-            if like and waiting.acknowledgment == one.acknowledgment and self._at_client(waiting.sequence, one):
-                self.server_waiting.remove(waiting)
-                self._same_header(waiting, one)
-                self.verdict.seen["translated to the client"] += 1
-                break
+        like = [
+            waiting
+            for waiting in self.server_waiting
+            if waiting.payload == one.payload
+            and (waiting.flags ^ one.flags) & ~PSH == 0
+            and waiting.acknowledgment == one.acknowledgment
+            and self._at_client(waiting.sequence, one)
+        ]
+        if like:
+            # Two captures may see two that left different cores at once in different orders.
+            cause = next((each for each in like if self._has_same_header(each, one)), like[0])
+            self.server_waiting.remove(cause)
+            self._same_header(cause, one)
+            self.verdict.seen["translated to the client"] += 1
         else:
             opens = not one.payload and one.flags == ACK and self.windows_opened < self.server_syn_acks
             if not opens or not self.ours or one.sequence != (self.ours.answer.sequence + 1) % MODULUS:
