@@ -34,7 +34,7 @@ SANITIZER_OPTIONS = {
 SUPPRESSIONS = {"TSAN_OPTIONS": "tsan-suppressions.txt", "LSAN_OPTIONS": "lsan-suppressions.txt"}
 NO_COMPILER = 77  # exit code of setup/gpu.sh where nvcc could not be installed
 FUZZ_SECONDS = 5  # for each target
-PROPERTY_CASES = 25
+PROPERTY_CASES = 25  # of each property under sanitizers; RapidCheck has 100 unless told
 MOST_FAILURES_SAID = 40  # behind the table: who has only the end of the output finds them there
 # Proof that the suppressions do not hide a race of ours (tests/CMakeLists.txt).
 SEEDED_RACES = ("tsan_seeded_race", "tsan_seeded_doorbell")

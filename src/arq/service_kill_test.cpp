@@ -171,7 +171,8 @@ TEST(ArqServiceProcess, killed_at_any_instruction_costs_no_sdu_and_no_buffer) {
 
   const unsigned all = kills();
   unsigned inside = 0;
-  for (unsigned n = 0; n < all; ++n) {
+  // On a busy machine fewer kills meet a ring operation, so there are more of them.
+  for (unsigned n = 0; n < all || (inside < all / 8 && n < 4 * all); ++n) {
     arq.service()->connect();
     service.start();
     const std::uint64_t end = rte_rdtsc() + rte_get_tsc_hz() / 1000 * (1 + below(8));
@@ -180,7 +181,7 @@ TEST(ArqServiceProcess, killed_at_any_instruction_costs_no_sdu_and_no_buffer) {
     arq.service()->disconnect();
     for (unsigned rounds = below(50); rounds != 0; --rounds) round(true);
   }
-  EXPECT_GE(inside, all / 16) << "of " << all << " kills, so many were inside a ring operation";
+  EXPECT_GE(inside, all / 8) << "of " << all << " kills, so many were inside a ring operation";
   loss = 0;
   arq.service()->connect();
   service.start();

@@ -289,23 +289,22 @@ Verdict Proxy::from_connected_client(Segment& s, Flow& flow) {
     if (begin - flow.client_next > kMaxWindowBytes) return Verdict::drop(Outcome::outside_window);
     if (!translate_to_server(s.tcp_header(), s.tcp, flow)) return Verdict::drop(Outcome::bad_options);
     // The server takes a RST at the next octet that it expects (RFC 5961 3.2). That is what it acknowledged last, or
-    // the end of what the client has sent. Another one may be forged: the server challenges it, and nothing ends here.
-    // So the second kind only brings the end nearer. Should the server go on, the connection does, too.
-    if (begin == flow.client_next || begin == flow.client_sent) {
+    // the end of what the client has sent. A forged segment may have moved that end, so a RST there only brings the end
+    // of the flow nearer. Another one may be forged: the server challenges it, and nothing ends here.
+    if (begin == flow.client_next) {
       flow.seen = guard_.time.seconds;
-      if (begin == flow.client_next) {
-        flow.state = FlowState::kClosed;
-      } else if (flow.state == FlowState::kEstablished) {
-        flow.state = FlowState::kClosing;
-      }
+      flow.state = FlowState::kClosed;
+    } else if (begin == flow.client_sent && flow.state == FlowState::kEstablished) {
+      flow.seen = guard_.time.seconds;
+      flow.state = FlowState::kClosing;
     }
     return Verdict::forward(Outcome::translated);
   }
   if (!translate_to_server(s.tcp_header(), s.tcp, flow)) return Verdict::drop(Outcome::bad_options);
-  // The client goes on, so the RST before was not its own.
-  if (flow.state == FlowState::kClosing && !has_both_fins(flow)) [[unlikely]]
-    flow.state = FlowState::kEstablished;
   if (end - flow.client_next <= kMaxWindowBytes) {
+    // The client goes on, so the RST before was not its own.
+    if (flow.state == FlowState::kClosing && !has_both_fins(flow)) [[unlikely]]
+      flow.state = FlowState::kEstablished;
     if (tcp::is_before(flow.client_sent, end)) flow.client_sent = end;
     if ((flags & tcp::kFin) != 0) take_fin(flow, Flow::kClientFin);
   }

@@ -44,7 +44,7 @@ TEST(SleepDepth, a_deep_state_that_breaks_the_budget_is_not_reached_again) {
   EXPECT_EQ(depth.hoped(), depth.usable());
 }
 
-// The lateness alone would carry one sleep in ten of the longest length that keeps the budget into the deep state.
+// The lateness alone would carry sleeps of the longest length that keeps the budget into the deep state.
 TEST(SleepDepth, a_deep_state_that_begins_just_behind_a_length_is_not_reached_by_lateness) {
   for (const Ticks behind : {1, 5, 10, 20}) {
     SleepDepth depth(10 * kMs, kUs);

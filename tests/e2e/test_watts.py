@@ -141,7 +141,7 @@ def test_a_preference_that_a_killed_instance_had_set_comes_back(processes, folde
     wait_until("the governor", lambda: preference() in ("performance", "power"), processes=[gnb.process])
     gnb.process.child.kill()
     gnb.process.child.wait()
-    run([splitplane(), "power", "restore"], check=False)  # or an instance that another test starts meanwhile
+    run([splitplane(), "power", "restore"])  # or an instance that another test starts meanwhile
     assert preference() == "balance_performance"
 
 

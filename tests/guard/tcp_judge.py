@@ -195,10 +195,7 @@ class Connection:
             and self._at_client(waiting.sequence, one)
         ]
         if like:
-            # Two captures may see two that left different cores at once in different orders.
-            cause = next((each for each in like if self._has_same_header(each, one)), like[0])
-            self.server_waiting.remove(cause)
-            self._same_header(cause, one)
+            self._pair(self.server_waiting, like, one)
             self.verdict.seen["translated to the client"] += 1
         else:
             opens = not one.payload and one.flags == ACK and self.windows_opened < self.server_syn_acks
@@ -298,9 +295,7 @@ class Connection:
         if like:
             # The guard consumes a copy that proved its client; then a later one with the same numbers came through.
             fitting = [each for each in like if self._at_server(each.acknowledgment, one)] or like
-            cause = next((each for each in fitting if self._has_same_header(each, one)), fitting[0])
-            self.client_waiting.remove(cause)
-            self._same_header(cause, one)
+            self._pair(self.client_waiting, fitting, one)
             self.verdict.seen["translated to the server"] += 1
         else:
             isn = self.syn_to_server.sequence + 1 if self.syn_to_server else None
@@ -311,6 +306,12 @@ class Connection:
             self.acks_made += 1
             self.verdict.seen["handshakes completed"] += 1
         self._seen_by("server", one)
+
+    def _pair(self, waiting: list[Segment], like: list[Segment], one: Segment) -> None:
+        """Two captures may see two that left different cores at once in different orders: the IP header tells them."""
+        cause = next((each for each in like if self._has_same_header(each, one)), like[0])
+        waiting.remove(cause)
+        self._same_header(cause, one)
 
     @staticmethod
     def _has_same_header(before: Segment, after: Segment) -> bool:

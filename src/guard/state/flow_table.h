@@ -31,7 +31,7 @@ enum class FlowState : std::uint8_t {
   kFree,
   kConnecting,  // the client proved itself; the server has a SYN of ours
   kEstablished,
-  kClosing,  // FINs of both sides. One FIN changes nothing: such a connection may go on for hours
+  kClosing,  // FINs of both sides, or a RST that may be forged. One FIN changes nothing: such a connection may go on
   kClosed,   // a RST that its receiver takes: kept for late segments
 };
 

@@ -39,15 +39,16 @@ std::vector<Entry> read_entries(const Descriptor& file) {
   return entries;
 }
 
-// Where the tree like /sys begins that has the file.
+// Where the tree like /sys begins that has the file; the whole path if it is in none.
 std::string root_of(const std::string& path) {
   return path.substr(0, std::min(path.find("/devices/"), path.find("/class/")));
 }
 
 // A core can be offline for a time, and its files come back. A tree of files for a test does not.
 bool is_gone(const Entry& entry) {
+  const std::string root = root_of(entry.path);
   std::error_code failed;
-  return !std::filesystem::exists(root_of(entry.path), failed) && !failed;
+  return root != entry.path && !root.empty() && !std::filesystem::exists(root, failed) && !failed;
 }
 
 // Two passes: the kernel refuses a lowest frequency above the highest, so one value may have to wait for the other.
