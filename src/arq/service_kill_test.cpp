@@ -116,7 +116,8 @@ TEST(ArqServiceProcess, killed_at_any_instruction_costs_no_sdu_and_no_buffer) {
     config.id = BearerId{i + 1};
     config.rlc_mode = RlcMode::kAm;
     config.rlc_sn_bits = config.pdcp_sn_bits = kBits;
-    config.arq = {.t_poll_retransmit_ms = 5, .max_retx = 32, .max_unacked = 256};
+    // On a busy machine the service polls while the UE, which is this thread, waits: 32 polls outlast that.
+    config.arq = {.t_poll_retransmit_ms = 100, .max_retx = 32, .max_unacked = 256};
     bearers.push_back(arq.make(config, 1));
   }
   const std::uint32_t seed = std::random_device{}();
@@ -191,6 +192,7 @@ TEST(ArqServiceProcess, killed_at_any_instruction_costs_no_sdu_and_no_buffer) {
   EXPECT_TRUE(service.lives());
   std::uint64_t sdus = 0;
   for (std::uint32_t i = 0; i < kBearers; ++i) {
+    EXPECT_FALSE(bearers[i]->failed) << "bearer " << i << ", seed " << seed;
     EXPECT_EQ(got[i].size(), bearers[i]->next()) << "bearer " << i << ", seed " << seed;
     sdus += got[i].size();
     arq.detach(*bearers[i]);
