@@ -20,12 +20,20 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 LOGS = ROOT / "build" / "log"
 RESULTS = ROOT / "build" / "results"
-# TSan is for the folders with more than one thread; everything else is covered by ASan and UBSan.
+# TSan is for the folders with more than one thread; everything else is covered by ASan and UBSan. What only uses threads
+# of the others is left to `--whole`.
 TSAN_ROOMS = """
-crypto engine engine/driver n3 gnb/datapath tap control ran/control card/link card/control gnb/journal gnb/control
-runtime observe gpu/rings gpu/nic nicmodel bypass phy/link phy/capture phy/control gnb/phy radio ue/terminal
+engine engine/driver gnb/datapath tap control card/link card/control gnb/journal runtime observe gpu/rings nicmodel bypass
+phy/capture radio
 """
-TSAN_TESTS = [room.replace("/", "_") + "_test" for room in TSAN_ROOMS.split()]
+TSAN_WHOLE_ROOMS = "crypto n3 ran/control gnb/control gnb/phy gpu/nic phy/link phy/control ue/terminal"
+
+
+def tsan_tests(whole: bool) -> list[str]:
+    rooms = TSAN_ROOMS + (TSAN_WHOLE_ROOMS if whole else "")
+    return [room.replace("/", "_") + "_test" for room in rooms.split()]
+
+
 SANITIZER_OPTIONS = {
     "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1",
     "UBSAN_OPTIONS": "print_stacktrace=1",
@@ -110,13 +118,13 @@ def lint() -> tuple[bool, Counts]:
     return judged(ok, Counts(verdicts.count("ok"), verdicts.count("FAILED"), failures=failures))
 
 
-def test_targets(preset: str) -> list[str]:
+def test_targets(preset: str, whole: bool) -> list[str]:
     """The *_test executables that this preset's build knows, narrowed to the threaded ones for TSan."""
     listing = subprocess.run(
         ["ninja", "-C", f"build/{preset}", "-t", "targets", "all"], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout
     known = sorted(set(re.findall(r"^(\w+_test): ", listing, re.MULTILINE)))
-    return [name for name in known if preset != "tsan" or name in TSAN_TESTS]
+    return [name for name in known if preset != "tsan" or name in tsan_tests(whole)]
 
 
 def other_programs(preset: str, tests: list[str]) -> list[str]:
@@ -129,14 +137,14 @@ def other_programs(preset: str, tests: list[str]) -> list[str]:
     return sorted(set(programs) - set(tests) - {name for name in programs if name.startswith(("fuzz/", "bench/"))})
 
 
-def build(preset: str, whole: bool = True) -> tuple[bool, Counts]:
+def build(preset: str, whole: bool) -> tuple[bool, Counts]:
     directory = ROOT / "build" / preset
     launcher = {"CMAKE_CXX_COMPILER_LAUNCHER": "ccache"} if shutil.which("ccache") else {}
     if not (directory / "build.ninja").exists() and not logged(
         f"configure-{preset}", ["cmake", "--preset", preset], launcher
     ):
         return judged(False, Counts())
-    tests = test_targets(preset)
+    tests = test_targets(preset, whole)
     if not tests:
         print(f"the {preset} build has no test to build")
         return judged(False, Counts())
@@ -155,7 +163,7 @@ def unit_tests(preset: str, whole: bool = False) -> tuple[bool, Counts]:
     if preset != "release" and not whole:
         environment["RC_PARAMS"] = f"max_success={PROPERTY_CASES}"
     more = {"asan": ["metrics_page"], "tsan": ["tsan_seeded_.*"]}.get(preset, [])
-    folders = [name.removesuffix("_test") for name in test_targets(preset)] + more
+    folders = [name.removesuffix("_test") for name in test_targets(preset, whole)] + more
     selection = [] if preset == "release" else ["-R", f"^({'|'.join(folders)})$"]
     ok = logged(
         f"unit-{preset}",
@@ -234,7 +242,7 @@ def all_parts(whole: bool) -> list[Part]:
     if whole:
         parts.append(Part("release unit tests", lambda: unit_tests("release"), needs="release build"))
     for preset in ("asan", "tsan"):
-        parts.append(Part(f"{preset} build", lambda preset=preset: build(preset)))
+        parts.append(Part(f"{preset} build", lambda preset=preset: build(preset, whole)))
         parts.append(
             Part(f"{preset} unit tests", lambda preset=preset: unit_tests(preset, whole), needs=f"{preset} build")
         )

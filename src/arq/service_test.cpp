@@ -191,6 +191,12 @@ class ServiceRig {
   [[nodiscard]] static unsigned bearer_of(rte_mbuf* m) { return octets(m)[m->data_len - 1]; }
 };
 
+#ifdef SPLITPLANE_ASAN
+constexpr unsigned kSteps = 200;
+#else
+constexpr unsigned kSteps = 600;
+#endif
+
 void play(ServiceRig& rig, unsigned steps) {
   const auto below = [&](unsigned n) { return std::uniform_int_distribution<unsigned>(0, n - 1)(rig.random); };
   bool stands_still = false;
@@ -234,7 +240,7 @@ void play(ServiceRig& rig, unsigned steps) {
 TEST(ArqService, nothing_is_lost_however_often_the_service_is_killed) {
   rc::check([](std::uint32_t seed) {
     ServiceRig rig({.max_copies = 2048, .ticks_per_ms = kTicksPerMs}, 4, 2048, seed);
-    play(rig, 600);
+    play(rig, kSteps);
     rig.settle();
     RC_ASSERT(!testing::Test::HasFailure());
   });
@@ -243,7 +249,7 @@ TEST(ArqService, nothing_is_lost_however_often_the_service_is_killed) {
 TEST(ArqService, nothing_is_lost_over_rings_that_are_nearly_always_full) {
   rc::check([](std::uint32_t seed) {
     ServiceRig rig({.max_copies = 2048, .entries = 96, .ticks_per_ms = kTicksPerMs}, 4, 2048, seed);
-    play(rig, 600);
+    play(rig, kSteps);
     rig.settle();
     RC_ASSERT(!testing::Test::HasFailure());
   });

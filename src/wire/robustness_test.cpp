@@ -57,8 +57,14 @@ TEST(Robustness, every_truncation_of_every_example_is_survived) {
   }
 }
 
+#ifdef SPLITPLANE_ASAN
+constexpr std::uint64_t kMutations = 100'000;
+#else
+constexpr std::uint64_t kMutations = 200'000;
+#endif
+
 TEST(Robustness, random_mutations_of_the_examples_are_survived) {
-  const std::uint64_t mutations = from_environment("SPLITPLANE_MUTATIONS", 200000);
+  const std::uint64_t mutations = from_environment("SPLITPLANE_MUTATIONS", kMutations);
   const std::uint64_t seed = from_environment("SPLITPLANE_SEED", 20240501);
   RecordProperty("seed", std::to_string(seed));
   std::vector<std::vector<std::uint8_t>> all;

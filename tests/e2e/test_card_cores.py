@@ -4,6 +4,7 @@ up over both, also after the card was killed."""
 from __future__ import annotations
 
 import configs
+import pytest
 from capture import Capture
 from card import served_by
 from card_bed import CardBed, numbers_on_air
@@ -15,6 +16,7 @@ LINK = N3Link()
 FILE_BYTES = 500_000
 
 
+@pytest.mark.nightly
 def test_two_cores_of_a_card_serve_the_bearers_of_one():
     bearers = [
         configs.bearer(1, upf=LINK.upf_ipv4, count=8, card="card0"),

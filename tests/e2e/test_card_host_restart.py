@@ -101,6 +101,7 @@ def test_traffic_comes_back_by_itself_whichever_side_is_restarted_in_whichever_o
             assert bed.web.download(bearer["ue_ipv4"], file).equal
 
 
+@pytest.mark.nightly
 def test_a_card_that_answers_while_its_vfs_have_no_other_end_is_cut_off():
     """The card's process lives and answers, and its VFs lead to nobody: as after the restart of a host whose card does
     not connect again."""
@@ -142,6 +143,7 @@ def metric(bed: CardBed, name: str) -> int:
 KILLS = int(os.environ.get("SPLITPLANE_HOST_KILLS", "3"))
 
 
+@pytest.mark.nightly
 def test_a_host_that_is_killed_again_and_again_under_load_leaves_no_vf_behind():
     """Kills at random moments, also while the card connects: what hung once in 130 kills with a card that listened."""
     folder = own("e2e") / "card-host-kills"

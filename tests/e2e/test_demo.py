@@ -92,7 +92,7 @@ def alive(pids: list[int]) -> list[int]:
     return [pid for pid in pids if command(pid)]
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.nightly)])
 def test_an_interrupted_demo_leaves_nothing(folder, only_demo, number):
     demo, children = started(folder)
     try:

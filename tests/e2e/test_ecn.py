@@ -12,7 +12,7 @@ from testbed import assert_passed
 SECONDS = 1.8
 
 
-@pytest.fixture(scope="module", params=["inline", "process"])
+@pytest.fixture(scope="module", params=["inline", pytest.param("process", marks=pytest.mark.nightly)])
 def bed(request):
     name = f"ecn-{request.param}"
     folder = own("e2e") / name

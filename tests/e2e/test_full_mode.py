@@ -76,6 +76,7 @@ def test_files_and_streams_pass_an_air_that_loses_blocks_and_dcis(path):
     assert not [name for worker in gnb["workers"] for name, n in worker["drops"].items() if n and "integrity" in name]
 
 
+@pytest.mark.nightly
 def test_harq_alone_repairs_what_a_udp_stream_over_um_lost(path):
     path.set_loss(LOSS)
     for downlink in (True, False):

@@ -230,6 +230,7 @@ def test_error_indications_that_go_on_stop_the_uplink_until_a_modify(bed, builde
     assert uplink_reaches_the_upf(bed, said + 2)
 
 
+@pytest.mark.nightly
 def test_an_uplink_goes_on_also_if_its_worker_hung_when_its_stop_was_over(bed):
     answer_arp(bed)
     said = stop_the_uplink(bed, "octets", 1000)

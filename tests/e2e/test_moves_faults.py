@@ -167,6 +167,7 @@ def test_the_client_that_asked_goes_away(bed):
     assert_alive_on_one_side(bed)
 
 
+@pytest.mark.nightly
 def test_the_gnb_dies_in_the_middle_and_no_count_is_used_twice(bed):
     highest = {}
     draw = random.Random(7)

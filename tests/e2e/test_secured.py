@@ -340,6 +340,7 @@ def memory_of(process: int, in_core_dumps: bool) -> Iterator[bytes]:
                     break  # a mapping that no one can read, such as [vvar]
 
 
+@pytest.mark.nightly
 def test_keys_are_in_no_core_dump(bed):
     keys = [key for bearer in BEARERS if "security" in bearer for key in key_pair(bearer["security"]["key"])]
     for instance in (bed.gnb, bed.ues[0]):
@@ -497,7 +498,7 @@ def test_tcp_goes_on_while_keys_change(bed):
     bed.assert_accounted_for()
 
 
-@pytest.mark.parametrize("shard", [8, 11], ids=["signed", "unsigned"])
+@pytest.mark.parametrize("shard", [8, pytest.param(11, marks=pytest.mark.nightly)], ids=["signed", "unsigned"])
 def test_um_gets_new_keys_and_delivers_nothing_that_others_protected(bed, shard):
     """What is on its way when keys change is lost. Without integrity protection, only the epoch tells it apart."""
     ue = BEARERS[shard - 1]["ue_ipv4"]

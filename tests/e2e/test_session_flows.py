@@ -390,6 +390,7 @@ def test_a_flow_on_a_reflective_bearer_takes_its_uplink_there(bed):
     bed.assert_accounted_for()
 
 
+@pytest.mark.nightly
 def test_a_killed_gnb_uses_no_count_of_a_secured_session_twice(bed):
     bed.settle()
     capture = captured(bed, "killed")

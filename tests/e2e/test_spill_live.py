@@ -105,6 +105,7 @@ def on_card(bed: LoadedCard, ids: list[int]) -> int:
     return sum(row["place"] == "card0" for some in rows for row in some)
 
 
+@pytest.mark.nightly
 def test_the_busiest_of_more_bearers_than_the_card_holds_live_there_and_no_move_loses_any(bed):
     state = card_state(bed.gnb)
     assert (state["bearers"], state["absent"], state["waiting"]) == (BEARERS, BEARERS - ENTRIES, 0)
