@@ -10,7 +10,7 @@
 
 #include "engine/burst.h"
 #include "guard/cookie/four_tuple.h"
-#include "guard/segment.h"
+#include "guard/segment/segment.h"
 #include "wire/bytes.h"
 
 namespace splitplane::bench {

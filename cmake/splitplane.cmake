@@ -58,10 +58,10 @@ endfunction()
 # How the code of the control side is optimized, of rooms and of their tests: little, since half of the time of a build is
 # JSON and command lines. Nothing where the build type asks for no optimization. With sanitizers that goes for unit
 # tests, which compile in half the time, but not for those that would then run longer than they compile.
-set(SPLITPLANE_LONG_TESTS bypass guard guard/arming guard/state phy/fapi phy/scheduler phy/slots power power/replay ran/ecn ran/mac ran/rlc)
+set(SPLITPLANE_LONG_TESTS bypass guard guard/arming guard/segment guard/state phy/fapi phy/scheduler phy/slots power power/replay ran/ecn ran/mac ran/rlc)
 # Rooms whose unit tests only compute: two of them may run at a time. All others wait for threads, sockets or clocks, and
 # run alone.
-set(SPLITPLANE_UNTIMED_TESTS card config config/yaml fields guard guard/arming guard/cookie guard/state phy/channel phy/fapi phy/scheduler phy/slots placement/decision power power/model power/replay ran ran/ecn ran/mac ran/mac/ciphering ran/pdcp ran/rlc ran/sdap wire)
+set(SPLITPLANE_UNTIMED_TESTS card config config/yaml fields guard guard/arming guard/cookie guard/rules guard/segment guard/state phy/channel phy/fapi phy/scheduler phy/slots placement/decision power power/model power/replay ran ran/ecn ran/mac ran/mac/ciphering ran/pdcp ran/rlc ran/sdap wire)
 # Rooms whose code is not optimized in builds with sanitizers: those that put loops together, which instantiate inline
 # functions of the packet path, and those whose unit tests are short. They compile in half the time.
 set(SPLITPLANE_UNOPTIMIZED base bypass/matrix card/control explain gnb/control gpu/nic guard/control n3 phy/capture phy/control phy/emulator phy/link phy/mapping phy/worker runtime tap traffic traffic/control ue ue/control ue/terminal)

@@ -68,6 +68,7 @@ class Part:
     name: str
     run: Callable[[], tuple[bool, Counts]]
     needs: str = ""
+    beside: str = ""  # it runs together with this part, the one before it
     ok: bool = False
     ran: bool = False
     seconds: float = 0.0
@@ -247,7 +248,7 @@ def all_parts(whole: bool) -> list[Part]:
             Part(f"{preset} unit tests", lambda preset=preset: unit_tests(preset, whole), needs=f"{preset} build")
         )
     parts.append(Part("fuzz targets", fuzz, needs="asan build"))
-    parts.append(Part("gpu build", gpu_build))
+    parts.append(Part("gpu build", gpu_build, beside="fuzz targets"))  # nothing in either is judged by a clock
     parts.append(Part("gpu tests", gpu_tests, needs="gpu build"))
     parts.append(Part("python tests", lambda: python_tests(whole), needs="release build"))
     return parts
@@ -291,12 +292,14 @@ def main() -> int:
     RESULTS.mkdir(parents=True, exist_ok=True)
     os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] = str(ROOT / "build" / "hypothesis")
     begin = time.monotonic()
-    for number, part in enumerate(parts, 1):
+
+    def run(part: Part) -> None:
+        where = f"[{parts.index(part) + 1}/{len(parts)}] {part.name}"
         if any(other.name == part.needs and not other.ok for other in parts):
             part.counts.failed = 1
-            print(f"[{number}/{len(parts)}] {part.name}: not run, because {part.needs} failed", flush=True)
-            continue
-        print(f"[{number}/{len(parts)}] {part.name} ...", flush=True)
+            print(f"{where}: not run, because {part.needs} failed", flush=True)
+            return
+        print(f"{where} ...", flush=True)
         started = time.monotonic()
         try:
             part.ok, part.counts = part.run()
@@ -307,8 +310,11 @@ def main() -> int:
         if not part.ok and not part.counts.failures:
             part.counts.failures = [f"{part.name}: its output above and its log in build/log say why"]
         part.seconds = time.monotonic() - started
-        verdict = "ok" if part.ok else "FAILED"
-        print(f"[{number}/{len(parts)}] {part.name}: {verdict} in {part.seconds:.1f} s", flush=True)
+        print(f"{where}: {'ok' if part.ok else 'FAILED'} in {part.seconds:.1f} s", flush=True)
+
+    with ThreadPoolExecutor(2) as pool:
+        for part in [one for one in parts if one.beside not in [other.name for other in parts]]:
+            list(pool.map(run, [part, *(one for one in parts if one.beside == part.name)]))
     save_timings(parts)
     return 0 if report(parts, time.monotonic() - begin) else 1
 

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "guard/config/server_text.h"
-#include "guard/test_frames.h"
+#include "guard/segment/test_frames.h"
 
 namespace splitplane::app {
 namespace {

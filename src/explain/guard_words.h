@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "guard/segment.h"
+#include "guard/segment/segment.h"
 #include "guard/state/flow_table.h"
 #include "wire/bytes.h"
 

@@ -1,7 +1,7 @@
 #include "guard/auth.h"
 
-#include "guard/checks.h"
-#include "guard/reply.h"
+#include "guard/segment/checks.h"
+#include "guard/segment/reply.h"
 
 namespace splitplane::guard {
 

@@ -5,7 +5,7 @@
 #include <array>
 
 #include "guard/guard_context.h"
-#include "guard/segment.h"
+#include "guard/segment/segment.h"
 #include "guard/syn_plan.h"
 
 namespace splitplane::guard {

@@ -8,12 +8,12 @@
 #include "engine/checksum_mode.h"
 #include "guard/cookie/cookie_jar.h"
 #include "guard/guard_time.h"
-#include "guard/segment.h"
-#include "guard/servers.h"
+#include "guard/rules/servers.h"
+#include "guard/rules/token_bucket.h"
+#include "guard/segment/segment.h"
 #include "guard/state/flow_table.h"
 #include "guard/state/source_table.h"
 #include "guard/stats.h"
-#include "guard/token_bucket.h"
 #include "guard/verdict.h"
 
 namespace splitplane::guard {

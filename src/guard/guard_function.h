@@ -19,13 +19,13 @@
 #include "engine/burst.h"
 #include "engine/endpoints.h"
 #include "guard/auth.h"
-#include "guard/checks.h"
 #include "guard/cookie_stage.h"
 #include "guard/guard_context.h"
 #include "guard/learning.h"
 #include "guard/proxy.h"
-#include "guard/reply.h"
-#include "guard/segment_parser.h"
+#include "guard/segment/checks.h"
+#include "guard/segment/reply.h"
+#include "guard/segment/segment_parser.h"
 #include "guard/upkeep.h"
 
 namespace splitplane::guard {

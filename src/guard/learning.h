@@ -8,7 +8,7 @@
 #pragma once
 
 #include "guard/guard_context.h"
-#include "guard/segment.h"
+#include "guard/segment/segment.h"
 #include "wire/tcp_options.h"
 
 namespace splitplane::guard {

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "guard/checks.h"
-#include "guard/icmp.h"
-#include "guard/reply.h"
-#include "guard/rewrite.h"
+#include "guard/segment/checks.h"
+#include "guard/segment/icmp.h"
+#include "guard/segment/reply.h"
+#include "guard/segment/rewrite.h"
+#include "guard/segment/translate.h"
 #include "guard/syn_plan.h"
-#include "guard/translate.h"
 
 namespace splitplane::guard {
 

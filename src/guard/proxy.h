@@ -25,7 +25,7 @@
 
 #include "guard/guard_context.h"
 #include "guard/learning.h"
-#include "guard/segment.h"
+#include "guard/segment/segment.h"
 #include "guard/syn_again.h"
 #include "guard/verdict.h"
 #include "wire/tcp_options.h"

@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "base/counter.h"
-#include "guard/outcome.h"
-#include "guard/servers.h"
+#include "guard/rules/servers.h"
+#include "guard/segment/outcome.h"
 #include "guard/verdict.h"
 
 namespace splitplane::guard {

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "guard/cookie/cookie_jar.h"
-#include "guard/segment.h"
-#include "guard/servers.h"
+#include "guard/rules/servers.h"
+#include "guard/segment/segment.h"
 #include "wire/tcp_options.h"
 
 namespace splitplane::guard {

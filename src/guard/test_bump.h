@@ -10,8 +10,8 @@
 #include "engine/endpoints.h"
 #include "engine/test_environment.h"
 #include "guard/guard_function.h"
+#include "guard/segment/test_frames.h"
 #include "guard/state/test_memory.h"
-#include "guard/test_frames.h"
 
 namespace splitplane::guard::test {
 

@@ -15,8 +15,8 @@
 
 #include "engine/test_environment.h"
 #include "guard/guard_function.h"
+#include "guard/segment/test_slow_read.h"
 #include "guard/state/test_memory.h"
-#include "guard/test_slow_read.h"
 
 namespace splitplane::guard::test {
 

@@ -6,8 +6,8 @@
 #include <array>
 #include <cstdint>
 
-#include "guard/outcome.h"
-#include "guard/segment.h"
+#include "guard/segment/outcome.h"
+#include "guard/segment/segment.h"
 
 namespace splitplane::guard {
 
@@ -35,7 +35,6 @@ struct Verdict {
 // clang-format off
 #define SPLITPLANE_GUARD_MADE(X)                                                            \
   X(window_update, "told a client that its server has answered, and the server's window")   \
-  X(server_ack, "acknowledged a server's SYN-ACK")                                          \
   X(syn_again, "a SYN to a server that had not answered, sent again by time")
 // clang-format on
 SPLITPLANE_OUTCOMES(Made, SPLITPLANE_GUARD_MADE)

@@ -10,7 +10,7 @@
 #include "cli/command/answer.h"
 #include "cli/ctl/table.h"
 #include "engine/drop_reason.h"
-#include "guard/outcome.h"
+#include "guard/segment/outcome.h"
 
 namespace splitplane::app {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "engine/stats.h"
-#include "guard/outcome.h"
+#include "guard/segment/outcome.h"
 
 namespace splitplane::app {
 namespace {

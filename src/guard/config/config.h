@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "guard/servers.h"
+#include "guard/rules/servers.h"
 #include "guard/state/flow_table.h"
 #include "guard/state/source_table.h"
 #include "power/settings.h"

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "guard/mode.h"
+#include "guard/rules/mode.h"
 #include "runtime/config/loop_fields.h"
 
 namespace splitplane::app {

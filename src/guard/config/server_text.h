@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/expected.h"
-#include "guard/servers.h"
+#include "guard/rules/servers.h"
 
 namespace splitplane::app {
 

@@ -8,7 +8,7 @@
 
 #include "control/registry.h"
 #include "guard/control/instance.h"
-#include "guard/servers.h"
+#include "guard/rules/servers.h"
 
 namespace splitplane::app {
 

@@ -33,8 +33,7 @@ std::uint64_t GuardSeen::sum(guard::Side side, GuardFate fate) const {
 
 std::uint64_t GuardSeen::sent_to(guard::Side side) const {
   const auto of_made = [this](guard::Made what) { return made[static_cast<std::size_t>(what)]; };
-  std::uint64_t all = side == guard::Side::kClient ? of_made(guard::Made::window_update)
-                                                   : of_made(guard::Made::server_ack) + of_made(guard::Made::syn_again);
+  std::uint64_t all = of_made(side == guard::Side::kClient ? guard::Made::window_update : guard::Made::syn_again);
   for (const guard::Side from : {guard::Side::kClient, guard::Side::kServer}) {
     for (std::size_t i = 0; i < guard::kOutcomeCount; ++i) {
       const auto outcome = static_cast<guard::Outcome>(i);

@@ -5,7 +5,7 @@
 
 #include "guard/cookie/cookie_jar.h"
 #include "guard/cookie/four_tuple.h"
-#include "guard/outcome.h"
+#include "guard/segment/outcome.h"
 #include "wire/tcp.h"
 
 namespace splitplane::guard {

@@ -1,4 +1,4 @@
-#include "guard/segment_parser.h"
+#include "guard/segment/segment_parser.h"
 
 #include <algorithm>
 

@@ -10,7 +10,7 @@
 
 #include "base/ip_address.h"
 #include "engine/test_environment.h"
-#include "guard/test_slow_read.h"
+#include "guard/segment/test_slow_read.h"
 #include "wire/bytes.h"
 
 namespace splitplane::guard::test {

@@ -1,5 +1,5 @@
 // Limits a second: the rate over time, the burst, and what is never given.
-#include "guard/token_bucket.h"
+#include "guard/rules/token_bucket.h"
 
 #include <gtest/gtest.h>
 

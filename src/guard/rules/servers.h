@@ -13,8 +13,8 @@
 #include "base/expected.h"
 #include "base/ip_address.h"
 #include "guard/arming/arming.h"
-#include "guard/mode.h"
-#include "guard/token_bucket.h"
+#include "guard/rules/mode.h"
+#include "guard/rules/token_bucket.h"
 #include "wire/bytes.h"
 
 namespace splitplane::guard {

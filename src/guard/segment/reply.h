@@ -3,7 +3,7 @@
 #pragma once
 
 #include "engine/l2fwd.h"
-#include "guard/segment.h"
+#include "guard/segment/segment.h"
 #include "wire/checksum.h"
 #include "wire/ethernet.h"
 #include "wire/ipv4.h"

@@ -1,4 +1,4 @@
-#include "guard/translate.h"
+#include "guard/segment/translate.h"
 
 #include "wire/tcp_options.h"
 

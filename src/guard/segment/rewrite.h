@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "guard/reply.h"
-#include "guard/segment.h"
+#include "guard/segment/reply.h"
+#include "guard/segment/segment.h"
 
 namespace splitplane::guard {
 

@@ -1,4 +1,4 @@
-#include "guard/icmp.h"
+#include "guard/segment/icmp.h"
 
 #include "wire/icmp_error.h"
 

@@ -7,7 +7,7 @@
 // Quoted options and windows stay as they are, because hosts do not look at them.
 #pragma once
 
-#include "guard/segment.h"
+#include "guard/segment/segment.h"
 #include "guard/state/flow_table.h"
 
 namespace splitplane::guard {

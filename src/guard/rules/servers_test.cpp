@@ -1,9 +1,7 @@
 // Which rule is a packet's, and what happens to rules while the guard runs.
-#include "guard/servers.h"
+#include "guard/rules/servers.h"
 
 #include <gtest/gtest.h>
-
-#include "guard/test_frames.h"
 
 namespace splitplane::guard {
 namespace {
@@ -20,8 +18,8 @@ ServerRule at(const char* name, const char* address, unsigned prefix, std::uint1
 }
 
 std::string matched(const ServerList& list, const char* address, std::uint16_t port) {
-  const test::Bytes octets = test::address_of(address);
-  const std::uint16_t index = list.match(octets.size() == 16, octets.data(), port);
+  const IpAddress to = IpAddress::parse(address).value();
+  const std::uint16_t index = list.match(to.is_v6(), to.octets().data(), port);
   return index == ServerList::kNone ? "" : list.at(index).rule.name;
 }
 
@@ -117,7 +115,8 @@ TEST(ServerList, a_packet_without_ports_is_of_the_rule_that_acts) {
   acting.arm = Arm::kAlways;
   ASSERT_TRUE(list.put(idle));
   ASSERT_TRUE(list.put(acting));
-  const test::Bytes octets = test::address_of("10.0.0.1"), other = test::address_of("10.0.0.2");
+  const auto octets = IpAddress::parse("10.0.0.1").value().octets(),
+             other = IpAddress::parse("10.0.0.2").value().octets();
   EXPECT_EQ(list.at(list.match_address(false, octets.data())).rule.name, "acting");
   EXPECT_TRUE(list.remove("acting"));
   EXPECT_EQ(list.at(list.match_address(false, octets.data())).rule.name, "idle");

@@ -1,10 +1,10 @@
 // A SYN that becomes its answer in place: every field, checksums judged by a sum of their own, and the length.
-#include "guard/reply.h"
+#include "guard/segment/reply.h"
 
 #include <gtest/gtest.h>
 
-#include "guard/segment_parser.h"
-#include "guard/test_frames.h"
+#include "guard/segment/segment_parser.h"
+#include "guard/segment/test_frames.h"
 
 namespace splitplane::guard {
 namespace {

@@ -1,5 +1,5 @@
 // Tests of translate.h against octets written by hand, and against checksums computed over whole segments.
-#include "guard/translate.h"
+#include "guard/segment/translate.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

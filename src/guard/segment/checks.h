@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "engine/checksum_mode.h"
-#include "guard/reply.h"
-#include "guard/segment.h"
+#include "guard/segment/reply.h"
+#include "guard/segment/segment.h"
 
 namespace splitplane::guard {
 

@@ -1,12 +1,12 @@
 // What the guard sees of a frame: both families, tags, options, extension headers, fragments, ICMP errors; and that a
 // frame of any length is read within its bounds.
-#include "guard/segment_parser.h"
+#include "guard/segment/segment_parser.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "guard/test_frames.h"
+#include "guard/segment/test_frames.h"
 
 namespace splitplane::guard {
 namespace {

@@ -12,8 +12,8 @@
 #include <cstring>
 
 #include "engine/burst.h"
-#include "guard/segment.h"
-#include "guard/servers.h"
+#include "guard/rules/servers.h"
+#include "guard/segment/segment.h"
 #include "wire/ethernet.h"
 #include "wire/ipv4.h"
 #include "wire/ipv6.h"

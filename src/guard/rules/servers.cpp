@@ -1,4 +1,4 @@
-#include "guard/servers.h"
+#include "guard/rules/servers.h"
 
 #include <algorithm>
 
