@@ -33,10 +33,12 @@ class Judged:
         return self
 
     def __exit__(self, kind, *_):
+        until_us = time.time_ns() // 1000  # one capture ends before the other
         dropped = sum(capture.stop() for capture in reversed(self.captures))
         if kind is not None:
             return
         assert dropped == 0, f"the kernel had no room for {dropped} frames of the capture: nothing can be judged"
         paths = [capture.path for capture in self.captures]
-        self.verdict = judge_files(*paths, PROTECTED, armed_auth=self.armed_auth, since_us=self.since_us)
+        how = {"armed_auth": self.armed_auth, "since_us": self.since_us, "until_us": until_us}
+        self.verdict = judge_files(*paths, PROTECTED, **how)
         assert not self.verdict.wrong, f"{self.name}: {self.verdict}"

@@ -434,9 +434,11 @@ def judge(
     *,
     armed_auth: bool = False,
     since_us: int = 0,
+    until_us: int | None = None,
 ) -> Verdict:
     """`servers` are the protected ends. `armed_auth`: its guard acted in mode auth all the time. What reaches an end
-    before `since_us` is not judged: one of the captures may not have begun when its cause passed."""
+    before `since_us` or from `until_us` on is not judged: one of the captures may not have begun, or may have ended,
+    when its cause passed."""
     verdict, proofs = Verdict(), Proofs()
     connections: dict[tuple[End, End], Connection] = {}
     ways = [(one, FROM_CLIENT if one.destination in servers else TO_CLIENT) for one in client_side]
@@ -447,7 +449,8 @@ def judge(
         ends = (one.source, one.destination) if one.destination in servers else (one.destination, one.source)
         if ends[1] not in servers:
             continue
-        if one.time_us < since_us and way in (TO_SERVER, TO_CLIENT):
+        outside = one.time_us < since_us or (until_us is not None and one.time_us >= until_us)
+        if outside and way in (TO_SERVER, TO_CLIENT):
             continue
         if ends not in connections:
             connections[ends] = Connection(verdict, proofs, armed_auth)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from segments import ACK, CWR, ECE, RST, SYN, option_octets
+from segments import ACK, CWR, ECE, FIN, RST, SYN, option_octets
 from tcp_judge import judge
 from tcp_model import (
     CLIENT,
@@ -110,6 +110,15 @@ def test_what_came_before_both_captures_had_begun_is_not_judged():
     wires.client[:0] = [(1, wires.client[0][1])]
     verdict = judge(*wires.segments(), SERVERS, since_us=wires.now_us + 1)
     assert not verdict.wrong and not verdict.seen["translated to the client"]
+
+
+def test_what_came_after_one_of_the_captures_had_ended_is_not_judged():
+    wires = proxied()
+    until = wires.now_us + 1
+    wires.add("client", SERVER, CLIENT, FIN | ACK, sequence=COOKIE + 6, acknowledgment=1)
+    assert judge(*wires.segments(), SERVERS).wrong
+    verdict = judge(*wires.segments(), SERVERS, until_us=until)
+    assert not verdict.wrong and verdict.seen["translated to the client"]
 
 
 def test_a_reply_to_a_rst_is_found():
