@@ -42,8 +42,8 @@ class LivingCardBed(CardBed):
         wait_for_card(self.gnb, self.card)
 
     def numbers_on_card(self) -> list[tuple[int, int, int]]:
-        """(COUNT, RLC number, epoch) of each bearer, as the card says it, once the host says the same. A host whose card
-        does not answer within its patience shows what it heard before."""
+        """(COUNT, RLC number, epoch) of each bearer, as the card says it, once the host says the same. A host whose
+        card does not answer within its patience shows what it heard before."""
         said: list[tuple[int, int, int]] = []
 
         def same() -> bool:
