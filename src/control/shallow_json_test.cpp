@@ -19,6 +19,13 @@ TEST(ShallowJson, a_value_is_taken_up_to_the_depth_and_no_deeper) {
   EXPECT_EQ(parse_shallow_json("7", 0), 7);
 }
 
+TEST(ShallowJson, brackets_in_strings_do_not_count) {
+  const std::string text = R"({"a[[[":"[[\"[[","b":"\\"})";
+  EXPECT_EQ(parse_shallow_json(text, 1).dump(), text);
+  EXPECT_TRUE(parse_shallow_json(R"({"a":"\\","b":[[]]})", 2).is_discarded());
+  EXPECT_TRUE(parse_shallow_json("]]]" + arrays(34)).is_discarded());
+}
+
 TEST(ShallowJson, a_million_levels_cost_no_stack) {
   EXPECT_TRUE(parse_shallow_json(arrays(1'000'000)).is_discarded());
   EXPECT_TRUE(parse_shallow_json(R"({"error":)" + arrays(1'000'000) + "}").is_discarded());

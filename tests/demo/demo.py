@@ -56,9 +56,9 @@ from traffic import Transfer, Web
 from ue import configure_ue, tun_name
 from upf import Upf, tunnels_of
 
-FILE_BYTES = 20_000_000
+FILE_BYTES = 10_000_000
 INNER_MTU = 1400  # with N3 headers over IPv6 it fits a link of 1500 octets
-LOAD_SECONDS = 5
+LOAD_SECONDS = 4
 TAP_OCTETS = 200
 TAPS = {
     "n3": {"port": "n3"},
@@ -152,19 +152,19 @@ def real_traffic(say, results: Results, checks: Checks, share: int | None):
             reachable = [bearer for bearer in bearers if ":" not in bearer["upf"]]
             first = next((bearer for bearer in reachable if not bearer.get("card")), reachable[0])
             sixth = next(bearer for bearer in bearers if ":" in bearer["upf"])
-            transfer(say, results, checks, "20 MB to the UE", web.download, first["ue_ipv4"], file)
-            transfer(say, results, checks, "20 MB from the UE", web.upload, first["ue_ipv4"], file)
+            transfer(say, results, checks, "10 MB to the UE", web.download, first["ue_ipv4"], file)
+            transfer(say, results, checks, "10 MB from the UE", web.upload, first["ue_ipv4"], file)
             taps = [gnb.control.call("tap.off", name=name)["tap"] for name in TAPS]
             checks.add(
                 "taps are complete",
                 ", ".join(f"{tap['name']} {tap['packets']} packets, {tap['dropped']} lost" for tap in taps),
                 all(tap["state"] == "off" and tap["packets"] and not tap["dropped"] for tap in taps),
             )
-            transfer(say, results, checks, "20 MB to the UE, IPv6 in IPv6", web.download, sixth["ue_ipv6"], file)
+            transfer(say, results, checks, "10 MB to the UE, IPv6 in IPv6", web.download, sixth["ue_ipv6"], file)
             if on_card:
                 there = on_card[0]["ue_ipv4"]
-                transfer(say, results, checks, "20 MB to the UE, served by the card", web.download, there, file)
-                transfer(say, results, checks, "20 MB from the UE, served by the card", web.upload, there, file)
+                transfer(say, results, checks, "10 MB to the UE, served by the card", web.download, there, file)
+                transfer(say, results, checks, "10 MB from the UE, served by the card", web.upload, there, file)
             if first.get("acknowledged"):
                 over_a_bad_air(say, web, gnb, ue, first, results, checks, service)
             if on_card and on_card[0].get("acknowledged"):

@@ -43,7 +43,7 @@ def flooded(say, checks: Checks) -> list[list[object]]:
                 if isinstance(middle, Guard):
                     middle.wait_armed(True)
                 else:
-                    time.sleep(1.5)  # until the server's backlog is full
+                    time.sleep(1.2)  # until the server's backlog is full
                 crowd = Running(bed, sources, SERVER_IPV4, WEB_PORT, PAUSE_S, PATIENCE_S).result()
                 half_open = bed.half_open()
             answered = middle.outcomes()["from_clients"]["challenged_syn"] if isinstance(middle, Guard) else "-"

@@ -126,7 +126,7 @@ def while_it_moves(say, web: Web, gnb: Instance, bearer: dict, results: Results,
 
 
 def stream(say, network: Network, processes: Processes, bearer: dict, results: Results, checks: Checks):
-    for name, downlink, seconds in (("to the UE", True, 4), ("from the UE", False, 4)):
+    for name, downlink, seconds in (("to the UE", True, 2), ("from the UE", False, 2)):
         say(f"iperf3: TCP {name} for {seconds} s")
         mbit = iperf(
             network, processes, bearer["ue_ipv4"], downlink=downlink, seconds=seconds, name=name.replace(" ", "-")

@@ -54,7 +54,7 @@ def started(folder: Path) -> tuple[subprocess.Popen, list[int]]:
         demo = subprocess.Popen(DEMO, cwd=ROOT, stdout=output, stderr=output, start_new_session=True)
     try:
         end = time.monotonic() + PATIENCE
-        while "curl: 20 MB to the UE" not in log.read_text():
+        while "curl: 10 MB to the UE" not in log.read_text():
             assert demo.poll() is None and time.monotonic() < end, log.read_text()
             time.sleep(0.05)
         made = namespaces(demo.pid)
