@@ -28,6 +28,7 @@ from segments import ACK, CWR, ECE, FIN, MODULUS, PSH, RST, SYN, Segment, at_mos
 End = tuple[str, int]
 FROM_CLIENT, TO_SERVER, FROM_SERVER, TO_CLIENT = "from client", "to server", "from server", "to client"
 MOST_SAID = 20
+OVERTAKEN_US = 1000  # what left one core may pass what left another before it: the kernel's queues, not the guard's
 DEFAULT_MSS = {4: 536, 6: 1220}  # RFC 9293 3.7.1
 
 
@@ -73,7 +74,7 @@ class Connection:
         self.sent: dict[str, Stream] = {"client": Stream(), "server": Stream()}
         self.got: dict[str, Stream] = {"client": Stream(), "server": Stream()}
         self.stamps: dict[str, set[int]] = {"client": set(), "server": set()}
-        self.last_stamp: dict[str, int] = {}  # that an end was told
+        self.last_stamp: dict[str, tuple[int, int]] = {}  # that an end was told, and when its cause was sent
         self.offered: int | None = None  # the right edge that the server gave the client so far
 
     def say(self, what: str, segment: Segment) -> None:
@@ -182,7 +183,7 @@ class Connection:
         if mine.sack_permitted and not its.sack_permitted:
             self.say("SACK-permitted, the SYN had none (RFC 2018 2)", one)
         if mine.timestamps:
-            self.last_stamp["client"] = mine.timestamps[0]
+            self.last_stamp["client"] = (mine.timestamps[0], one.time_us)
 
     def _translated_to_client(self, one: Segment) -> None:
         """Of a segment of the server with the same acknowledgment, flags and length; or the window that opens."""
@@ -195,16 +196,17 @@ class Connection:
             and self._at_client(waiting.sequence, one)
         ]
         if like:
-            self._pair(self.server_waiting, like, one)
+            sent_us = self._pair(self.server_waiting, like, one)
             self.verdict.seen["translated to the client"] += 1
         else:
+            sent_us = one.time_us
             opens = not one.payload and one.flags == ACK and self.windows_opened < self.server_syn_acks
             if not opens or not self.ours or one.sequence != (self.ours.answer.sequence + 1) % MODULUS:
                 self.say("a segment to the client that the server did not send", one)
                 return
             self.windows_opened += 1
             self.verdict.seen["windows opened"] += 1
-        self._seen_by("client", one)
+        self._seen_by("client", one, sent_us)
         if self.offered is not None and self.ours:
             scale = self.ours.answer.options.scale if self.ours.syn.options.scale is not None else None
             edge = (one.acknowledgment + (one.window << (scale or 0))) % MODULUS
@@ -295,9 +297,10 @@ class Connection:
         if like:
             # The guard consumes a copy that proved its client; then a later one with the same numbers came through.
             fitting = [each for each in like if self._at_server(each.acknowledgment, one)] or like
-            self._pair(self.client_waiting, fitting, one)
+            sent_us = self._pair(self.client_waiting, fitting, one)
             self.verdict.seen["translated to the server"] += 1
         else:
+            sent_us = one.time_us
             isn = self.syn_to_server.sequence + 1 if self.syn_to_server else None
             made = not one.payload and one.flags & ~(PSH | CWR) == ACK and self.acks_made < self.server_syn_acks
             if not made or isn is None or one.sequence != isn % MODULUS:
@@ -305,13 +308,17 @@ class Connection:
                 return
             self.acks_made += 1
             self.verdict.seen["handshakes completed"] += 1
-        self._seen_by("server", one)
+        self._seen_by("server", one, sent_us)
 
-    def _pair(self, waiting: list[Segment], like: list[Segment], one: Segment) -> None:
-        """Two captures may see two that left different cores at once in different orders: the IP header tells them."""
+    def _pair(self, waiting: list[Segment], like: list[Segment], one: Segment) -> int:
+        """When the cause was sent.
+
+        Two captures may see two that left different cores at once in different orders: the IP header tells them.
+        """
         cause = next((each for each in like if self._has_same_header(each, one)), like[0])
         waiting.remove(cause)
         self._same_header(cause, one)
+        return cause.time_us
 
     @staticmethod
     def _has_same_header(before: Segment, after: Segment) -> bool:
@@ -330,7 +337,7 @@ class Connection:
         if not one.tcp_sound:
             self.say("a wrong checksum of TCP", one)
 
-    def _seen_by(self, end: str, one: Segment) -> None:
+    def _seen_by(self, end: str, one: Segment, sent_us: int) -> None:
         other = "server" if end == "client" else "client"
         sent = self.sent[end]
         if sent.first is not None and not (
@@ -346,9 +353,12 @@ class Connection:
             value, echo = one.options.timestamps
             if echo not in self.stamps[end]:
                 self.say(f"TSecr {echo} that the {end} did not send", one)
-            if end in self.last_stamp and less(value, self.last_stamp[end]):
-                self.say(f"TSval {value} runs back from {self.last_stamp[end]} (RFC 7323 5.3)", one)
-            self.last_stamp[end] = value
+            last, last_sent_us = self.last_stamp.get(end, (value, sent_us))
+            overtaken = 0 < last_sent_us - sent_us < OVERTAKEN_US
+            if less(value, last) and not overtaken:
+                self.say(f"TSval {value} runs back from {last} (RFC 7323 5.3)", one)
+            if not overtaken:
+                self.last_stamp[end] = (value, sent_us)
         self.got[other].take(one)
 
     def end_of_capture(self) -> None:

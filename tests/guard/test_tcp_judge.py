@@ -121,6 +121,22 @@ def test_what_came_after_one_of_the_captures_had_ended_is_not_judged():
     assert not verdict.wrong and verdict.seen["translated to the client"]
 
 
+@pytest.mark.parametrize("apart_us, passes", ((100, True), (2000, False)))
+def test_what_leaves_two_cores_at_once_may_be_overtaken(apart_us, passes):
+    wires = proxied()
+    both = [(104, {"payload": b"x", "sequence": CLIENT_ISN + 4}), (105, {"payload": b"y", "sequence": CLIENT_ISN + 5})]
+    for value, what in both:
+        told = {"acknowledgment": COOKIE + 6, "options": stamps(value, 5003 + TS_DELTA)}
+        wires.add("client", CLIENT, SERVER, ACK, **what, **told, window=501)
+        wires.now_us += apart_us
+    for value, what in reversed(both):
+        told = {"acknowledgment": SERVER_ISN + 6, "options": stamps(value, 5003)}
+        wires.add("server", CLIENT, SERVER, ACK, **what, **told, window=501)
+    verdict = judge(*wires.segments(), SERVERS)
+    assert any("runs back" in one for one in verdict.wrong) != passes, verdict
+    assert passes != bool(verdict.wrong), verdict
+
+
 def test_a_reply_to_a_rst_is_found():
     wires = proxied()
     wires.add("client", CLIENT, SERVER, RST, sequence=1)
