@@ -105,7 +105,7 @@ def test_a_service_that_stands_still_holds_up_nothing_but_acknowledgements(bed):
         time.sleep(2)
         begin = time.monotonic()
         assert bed.gnb.control.call("baas.show")["workers"][0]["held"] >= 20
-        assert time.monotonic() - begin < 0.5
+        assert time.monotonic() - begin < 2, "it does not wait for the service"
     finally:
         bed.service.process.child.send_signal(signal.SIGCONT)
     transfer(bed, AM18, "after-a-standstill", 300_000)
@@ -133,10 +133,14 @@ def test_octets_that_wait_have_a_limit_and_more_are_dropped_before_they_are_numb
     before = bed.gnb.control.stats()["workers"][0]["drops"].get("rlc_window_full", 0)
     bed.ues[0].control.call("air.set", uplink={"loss_percent": 100})
     flood(bed.network.core, AM12, 600, octets=1000)
+
+    def dropped() -> int:
+        return bed.gnb.control.stats()["workers"][0]["drops"].get("rlc_window_full", 0) - before
+
+    wait_until("all to be kept or dropped", lambda: dropped() + bed.am(2)[0]["unacked"] == 600)
     kept, _ = bed.am(2)
     assert OCTETS - 2 * 1500 < kept["octets_kept"] <= OCTETS
-    dropped = bed.gnb.control.stats()["workers"][0]["drops"]["rlc_window_full"] - before
-    assert dropped + kept["unacked"] == 600
+    assert dropped() + kept["unacked"] == 600
     bed.settle()
     assert bed.am(2)[0]["octets_kept"] == 0
     transfer(bed, AM12, "after-the-limit", 300_000)
@@ -163,7 +167,7 @@ def test_the_same_service_serves_the_next_gnb(bed, kill):
     process = bed.service.process.child.pid
     for _ in range(GNB_KILLS if kill else 1):
         took = bed.restart_gnb(kill)
-        assert took < 2
+        assert took < LONGEST_S
     assert bed.service.process.child.pid == process
     prefix = configs.prefix("baas")
     megabytes = 2 * len(list(Path("/dev/hugepages").glob(f"{prefix}map_*")))

@@ -24,6 +24,7 @@ def bed():
     folder = own("e2e") / "control"
     folder.mkdir(parents=True, exist_ok=True)
     with Testbed(folder, "ct", configs.one_worker("ct", [FIRST])) as made:
+        made.wait_for_neighbours()
         yield made
 
 
@@ -119,6 +120,7 @@ def test_a_downlink_packet_to_a_released_bearer_is_dropped_by_reason(bed):
         netns=bed.network.core,
         check=False,
     )
+    wait_until("all five to be dropped", lambda: drops(bed, "teid_released") >= before + 5)
     assert drops(bed, "teid_released") == before + 5
     stats = bed.gnb.control.stats()
     assert stats["totals"]["balanced"] is True

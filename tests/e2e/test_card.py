@@ -25,6 +25,7 @@ LINK = N3Link()
 SECOND = N3Link("upf-n3b", "gnb-n3b", "10.101.0.2", "fd00:101::2", "10.101.0.1", "fd00:101::1")
 FILE_BYTES = 1_000_000
 COPIES_PORT = 4  # of the card: N3, air, then its VFs
+SETTLE_S = 1.0  # until the stamp of an answer that was on its way
 
 
 def group(first: int, count: int, **more) -> dict:
@@ -73,8 +74,11 @@ def test_two_workers_behind_one_card_get_their_own_bearers():
         bed.wait_for_neighbours()
         for bearer in bearers:
             assert bed.ping(bearer["ue_ipv4"]) == bed.ping(bearer["ue_ipv6"]) == 10
-        counts = {b["shard"]: (b["worker"], b["downlink"]["received"]) for b in bed.bearers()}
-        assert counts == {3: (0, 20), 200: (1, 20), 201: (1, 20)}
+        counts = {3: (0, 20), 200: (1, 20), 201: (1, 20)}
+        wait_until(  # a host whose card does not answer in time shows what it heard before
+            "the host to show them",
+            lambda: counts == {b["shard"]: (b["worker"], b["downlink"]["received"]) for b in bed.bearers()},
+        )
         bed.finish()
 
 
@@ -112,6 +116,10 @@ def test_what_the_card_cannot_read_reaches_the_worker_of_its_bearer():
             "all to be numbered",
             lambda: {bearer["id"]: bearer["pdcp_tx_next"] for bearer in bed.bearers()} == numbers,
             processes=[bed.card.process],
+        )
+        wait_until(
+            "the segments to be dropped",
+            lambda: all(w["drops"].get("rlc_segment", 0) >= 40 for w in bed.gnb.control.stats()["workers"][:2]),
         )
         first, second = bed.gnb.control.stats()["workers"][:2]
         assert first["dispatched"] >= 40, "the packets with options, of two bearers"
@@ -275,7 +283,9 @@ def test_a_card_that_is_killed_comes_back_and_no_count_is_used_twice():
     airs = (AirLink(), AirLink("gnb-airb", "ue-airb"))
     with CardBed(folder_of("card-killed"), "ckl", tree, n3=(LINK, SECOND), air=airs, split=128) as bed:
         bed.wait_for_neighbours()
-        capture = Capture(bed.processes, bed.network.ue, "ue-air", bed.folder / "air.pcapng", octets=64)
+        capture = Capture(
+            bed.processes, bed.network.ue, "ue-air", bed.folder / "air.pcapng", octets=64, packets=1_000_000
+        )
         by_shard = {bearer["shard"]: bearer for bearer in bed.bearers()}
         pings = {shard: Stamped(bed, str(shard), bearer["ue_ipv4"]) for shard, bearer in by_shard.items()}
         wait_until("traffic on all bearers", lambda: all(len(ping.answers()) > 100 for ping in pings.values()))
@@ -284,14 +294,14 @@ def test_a_card_that_is_killed_comes_back_and_no_count_is_used_twice():
             bed.kill_card()
             killed = time.time()
             wait_until("the gNB to miss its card", lambda: bed.state()["state"] == "away")
-            wait_until("more packets at the other N3 port", lambda t=killed: len(pings[200].since(t + 0.2)) > 50)
-            assert all(not pings[shard].since(killed + 0.2) for shard in (1, 2, 3))
+            wait_until("more packets at the other N3 port", lambda t=killed: len(pings[200].since(t + SETTLE_S)) > 50)
+            assert all(not pings[shard].since(killed + SETTLE_S) for shard in (1, 2, 3))
             bed.start_card()
             back = time.time()
             resumed = [pings[shard] for shard in (1, 2, 3)]
             wait_until("them to be served again", lambda p=resumed, t=back: all(ping.since(t) for ping in p))
-            late = {shard: pings[shard].since(killed + 0.2)[0] - back for shard in (1, 2, 3)}
-            assert max(late.values()) < 5, f"restart {kill}: resumed {late} s after the card's return"
+            late = {shard: pings[shard].since(killed + SETTLE_S)[0] - back for shard in (1, 2, 3)}
+            assert max(late.values()) < 20, f"restart {kill}: resumed {late} s after the card's return"
             wait_until("more packets", lambda b=back: all(len(ping.since(b)) > 50 for ping in pings.values()))
             state = bed.state()
             assert (state["state"], state["restarts"], state["waiting"]) == ("up", kill, 0)
@@ -305,7 +315,7 @@ def test_a_card_that_is_killed_comes_back_and_no_count_is_used_twice():
         assert len(answered) == max(answered), "no packet of the untouched bearer was lost"
         stats = bed.gnb.control.stats()
         assert all(worker["balanced"] for worker in stats["workers"])
-        assert [bearer["on_card"]["epoch"] for bearer in bed.on_card()] == [3, 3]
+        wait_until("the epochs", lambda: [bearer["on_card"]["epoch"] for bearer in bed.on_card()] == [3, 3])
         # What came before the card was filled again went up, and back to a card that did not know the bearer yet.
         bed.finish(("returned_wrong",))
 

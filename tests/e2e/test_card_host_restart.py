@@ -78,7 +78,7 @@ def test_numbers_and_epoch_go_on_over_a_restart_of_the_host():
         bed.pings(served["ue_ipv4"])
 
         bed.restart_card()
-        assert [bearer["on_card"]["epoch"] for bearer in bed.on_card()] == [2, 2], "one that no run has used"
+        assert [epoch for _, _, epoch in bed.numbers_on_card()] == [2, 2], "one that no run has used"
         bed.pings(served["ue_ipv4"])
         capture.stop()
         numbers = numbers_on_air(folder / "air.pcapng")[served["id"]]

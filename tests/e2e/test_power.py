@@ -60,7 +60,7 @@ def test_a_policy_changes_while_traffic_flows(pair):
             slept[policy] = running.counters()["sleeps"] - before
 
     # Long enough for all of them: a switch is a program of its own that starts and ends.
-    sent, _ = pair.traffic(RATE, WARM_S, during=switch, after_s=4)
+    sent, _ = pair.traffic(RATE, WARM_S, during=switch, after_s=8)
     assert (sent.lost, sent.odd) == (0, 0)
     assert slept["busy"] == 0
     assert slept["budget"] > 0 and slept["yield"] > 0

@@ -227,4 +227,5 @@ def test_a_ue_that_answers_no_more_takes_nothing_from_the_others():
         wait_until(
             "a new beginning", lambda: len({end["epoch"] for end in bed.am(1)}) == 1 and not bed.am(1)[0]["failed"]
         )
-        assert bed.ping(AM18, 10) == 10
+        # A busy machine is a slow peer, which so impatient a bearer gives up once more.
+        wait_until("every packet to pass", lambda: bed.ping(AM18, 10) == 10)

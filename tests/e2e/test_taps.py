@@ -136,6 +136,7 @@ def test_a_full_disk_stops_the_tap_and_not_the_traffic(bed, small_disk):
     wait_until("the tap to stop", lambda: ctl(bed, "list")["taps"][0]["state"] == "stopped")
     stopped = ctl(bed, "list")["taps"][0]
     assert "No space left on device" in stopped["reason"] and stopped["packets"] > 500
+    wait_until("the log", lambda: "tap n3 has stopped" in bed.gnb.process.log.read_text())
     log = bed.gnb.process.log.read_text()
     assert log.count("tap n3 has stopped") == 1 and "traffic goes on" in log
     assert bed.ping(ue, PINGS) == PINGS

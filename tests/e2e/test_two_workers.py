@@ -98,7 +98,7 @@ def test_both_workers_carry_their_own_shards(case):
 def test_a_released_teid_is_silent_as_long_as_its_own_n3_interface_says(folder):
     tree = by_address()
     tree["file_prefix"], tree["bearers"] = configs.prefix("2s"), []
-    tree["n3"][0]["released_teid_silence_s"], tree["n3"][1]["released_teid_silence_s"] = 60, 1
+    tree["n3"][0]["released_teid_silence_s"], tree["n3"][1]["released_teid_silence_s"] = 60, 3
     with Network("2s", LINKS, AIRS) as network, ExitStack() as stack:
         processes = Processes(folder)
         stack.callback(processes.stop_all)
@@ -116,7 +116,7 @@ def test_a_released_teid_is_silent_as_long_as_its_own_n3_interface_says(folder):
         frame = ethernet / IP(src=upf, dst=LINKS[1].gnb_ipv4) / UDP(sport=2152, dport=2152) / gpdu
         wire.send(bytes(frame))
         assert not [f for f in wire.frames(0.4) if message_of(f, 26)]
-        time.sleep(1.5)
+        time.sleep(3.5)
         wire.send(bytes(frame))
         wire.expect("Error Indication", lambda f: message_of(f, 26))
         drops = control.stats()["workers"][1]["drops"]

@@ -42,8 +42,14 @@ class Wire:
         self.socket.close()
 
     def send(self, *frames: bytes | Ether):
-        for frame in frames:
-            self.socket.send(bytes(frame))
+        """From one CPU: the kernel keeps the order of what each of them sends, and none between them."""
+        mine = os.sched_getaffinity(0)
+        os.sched_setaffinity(0, {min(mine)})
+        try:
+            for frame in frames:
+                self.socket.send(bytes(frame))
+        finally:
+            os.sched_setaffinity(0, mine)
 
     def frames(self, seconds: float, enough: Callable[[bytes], bool] = lambda _: False) -> list[bytes]:
         """What arrives within that time, or until a frame is enough."""

@@ -44,9 +44,11 @@ def test_open_metrics_for_who_asks_for_it_and_the_older_format_for_others(gnb):
     older, kind = get(gnb.metrics_port)
     assert kind == "text/plain; version=0.0.4; charset=utf-8" and "# EOF" not in older
     assert value(text, "splitplane_bearers") == BEARERS
+    begin = gnb.stats()["workers"][0]["received"]
+    wait_until("packets to pass", lambda: gnb.stats()["workers"][0]["received"] > begin)
     before = gnb.stats()["workers"][0]["received"]
     now = value(get(gnb.metrics_port)[0], 'splitplane_worker_received_packets_total{worker="w0"}')
-    assert before < now <= gnb.stats()["workers"][0]["received"]
+    assert begin < before <= now <= gnb.stats()["workers"][0]["received"]
 
 
 def test_bearers_are_bounded_by_the_configuration(gnb):
