@@ -577,7 +577,7 @@ def test_a_ue_side_that_gets_the_keys_late_follows_then(bed):
     bed.set_air()
     number = next(SPARE)
     with ThreadPoolExecutor() as pool:
-        ways = [pool.submit(datagrams, bed, REKEY_AM18, 3000, downlink, 30) for downlink in (False, True)]
+        ways = [pool.submit(datagrams, bed, REKEY_AM18, 1500, downlink, 30) for downlink in (False, True)]
         time.sleep(0.2)
         epoch = bed.rekey(9, number, ends=("gnb",))
         time.sleep(2)  # more than max_retx times t-PollRetransmit
@@ -585,7 +585,7 @@ def test_a_ue_side_that_gets_the_keys_late_follows_then(bed):
         bed.add_keys("ue", number)
         bed.wait_for_epoch(9, epoch)
         for way in ways:
-            assert way.result()[0] == list(range(3000))
+            assert way.result()[0] == list(range(1500))
     said = [line for line in bed.ues[0].process.log.read_text().splitlines() if f"no keys with number {number}" in line]
     assert len(said) == 1, said
     bed.settle()
