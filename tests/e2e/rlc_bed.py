@@ -3,6 +3,8 @@ must show afterwards."""
 
 from __future__ import annotations
 
+import time
+
 import configs
 from checks import Checks, check_workers
 from processes import wait_until
@@ -35,12 +37,20 @@ class RlcBed(Testbed):
         """Waits until all that was sent is acknowledged, both ways."""
         self.set_air()
 
-        def quiet() -> bool:
-            return all(
-                end["unacked"] == 0 and end["rx_next"] == end["rx_next_highest"] for n in (1, 2) for end in self.am(n)
-            )
+        wait_until("everything to be acknowledged", lambda: self.is_quiet((1, 2)))
 
-        wait_until("everything to be acknowledged", quiet)
+    def is_quiet(self, shards: tuple[int, ...], seconds: float = 0.1) -> bool:
+        """All that was sent is acknowledged, and nothing more comes for a moment: TCP may still say something."""
+
+        def numbers() -> list[tuple[int, int, int]]:
+            ends = [end for shard in shards for end in self.am(shard)]
+            return [(end["unacked"], end["tx_next"], end["rx_next_highest"] - end["rx_next"]) for end in ends]
+
+        before = numbers()
+        if any(unacked or missing for unacked, _, missing in before):
+            return False
+        time.sleep(seconds)
+        return numbers() == before
 
     def assert_right(self):
         """Both ends agree on what was sent and delivered; counters of workers and ports add up."""

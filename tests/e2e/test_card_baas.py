@@ -61,13 +61,13 @@ def bed(request):
 
 def settle(bed: CardBaasBed, numbers: tuple[int, ...] = (1, 2)):
     bed.set_air()
+    wait_until("everything to be acknowledged", lambda: bed.is_quiet(numbers))
 
-    def quiet() -> bool:
-        return all(
-            end["unacked"] == 0 and end["rx_next"] == end["rx_next_highest"] for n in numbers for end in bed.am(n)
-        )
 
-    wait_until("everything to be acknowledged", quiet)
+def full_at_vfs(bed: CardBaasBed) -> int:
+    """What VFs had no room for, as their worker did not run in time. Else no copy is lost."""
+    ports = bed.card.control.stats()["cards"][0]["ports"]
+    return sum(port["tx_full"] for port in ports if port["name"].startswith("vf-"))
 
 
 def shows_the_cards_numbers(bed: CardBaasBed, number: int) -> dict:
@@ -85,14 +85,14 @@ def shows_the_cards_numbers(bed: CardBaasBed, number: int) -> dict:
 @pytest.mark.parametrize("ue", [AM18, AM12], ids=["am18", "am12"])
 def test_files_arrive_equal_over_a_bad_air(bed, ue):
     number = 1 if ue == AM18 else 2
-    before = bed.worker()
+    before, full = bed.worker(), full_at_vfs(bed)
     bed.set_air(loss_percent=5)
     transfer(bed, ue, "served-by-the-card", 1_000_000)
     settle(bed)
     after = bed.worker()
     assert after["card_copies"] > before["card_copies"] + 500
     assert after["rlc_retransmitted"] > before["rlc_retransmitted"] + 20
-    assert after["card_copies_lost"] == 0
+    assert after["card_copies_lost"] - before["card_copies_lost"] <= full_at_vfs(bed) - full
 
     def all_delivered() -> bool:  # TCP may still say something
         gnb, end = bed.am(number)
@@ -157,8 +157,7 @@ def test_the_card_is_killed_and_started_again_while_files_pass(bed):
 def test_the_service_is_killed_while_a_file_passes_the_card(bed):
     """Where the windows are in the worker there is none to kill, and the file has to arrive all the same."""
     bed.set_air(loss_percent=5)
-    # A flood before may have filled the VF of a worker that did not run in time.
-    lost = bed.worker()["card_copies_lost"]
+    lost, full = bed.worker()["card_copies_lost"], full_at_vfs(bed)
     file = bed.web.make("over-killed-services", 3_000_000)
     with ThreadPoolExecutor(1) as pool:
         done = pool.submit(bed.web.download, AM18, file)
@@ -169,7 +168,7 @@ def test_the_service_is_killed_while_a_file_passes_the_card(bed):
                 bed.start_service()
         assert (done.result().equal, done.result().bytes) == (True, 3_000_000)
     settle(bed)
-    assert bed.worker()["card_copies_lost"] == lost
+    assert bed.worker()["card_copies_lost"] - lost <= full_at_vfs(bed) - full
 
 
 def test_a_gnb_that_finds_a_running_card_begins_anew(bed):
