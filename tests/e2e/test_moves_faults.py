@@ -156,7 +156,8 @@ def test_the_client_that_asked_goes_away(bed):
     for to in ("card0", "host", "card0"):
 
         def moved(to: str = to) -> bool:
-            """Asks again, if the move is given up for want of time."""
+            """Asks again only if the move is given up for want of time."""
+            failed = bed.gnb.control.stats()["placement"]["failed"]
             with socket.socket(socket.AF_UNIX) as client:
                 client.connect(str(bed.gnb.control.path))
                 client.sendall(
@@ -167,6 +168,7 @@ def test_the_client_that_asked_goes_away(bed):
                 if (bed.gnb.control.call("bearer.show", id=configs.identity(2)).get("card") or "host") == to:
                     return True
                 time.sleep(0.05)
+            assert bed.gnb.control.stats()["placement"]["failed"] > failed, "it went away with its client"
             return False
 
         wait_until("the bearer to have moved", moved)

@@ -29,6 +29,7 @@ End = tuple[str, int]
 FROM_CLIENT, TO_SERVER, FROM_SERVER, TO_CLIENT = "from client", "to server", "from server", "to client"
 MOST_SAID = 20
 OVERTAKEN_US = 1000  # what left one core may pass what left another before it: the kernel's queues, not the guard's
+OVERTAKEN_TICKS = 2  # of the sender's clock of time stamps, which Linux counts in ms
 DEFAULT_MSS = {4: 536, 6: 1220}  # RFC 9293 3.7.1
 
 
@@ -199,7 +200,7 @@ class Connection:
             sent_us = self._pair(self.server_waiting, like, one)
             self.verdict.seen["translated to the client"] += 1
         else:
-            sent_us = one.time_us
+            sent_us = self.server_syn_ack.time_us if self.server_syn_ack else one.time_us
             opens = not one.payload and one.flags == ACK and self.windows_opened < self.server_syn_acks
             if not opens or not self.ours or one.sequence != (self.ours.answer.sequence + 1) % MODULUS:
                 self.say("a segment to the client that the server did not send", one)
@@ -300,7 +301,7 @@ class Connection:
             sent_us = self._pair(self.client_waiting, fitting, one)
             self.verdict.seen["translated to the server"] += 1
         else:
-            sent_us = one.time_us
+            sent_us = self.server_syn_ack.time_us if self.server_syn_ack else one.time_us
             isn = self.syn_to_server.sequence + 1 if self.syn_to_server else None
             made = not one.payload and one.flags & ~(PSH | CWR) == ACK and self.acks_made < self.server_syn_acks
             if not made or isn is None or one.sequence != isn % MODULUS:
@@ -354,11 +355,11 @@ class Connection:
             if echo not in self.stamps[end]:
                 self.say(f"TSecr {echo} that the {end} did not send", one)
             last, last_sent_us = self.last_stamp.get(end, (value, sent_us))
-            overtaken = 0 < last_sent_us - sent_us < OVERTAKEN_US
+            overtaken = 0 < last_sent_us - sent_us < OVERTAKEN_US and (last - value) % MODULUS <= OVERTAKEN_TICKS
             if less(value, last) and not overtaken:
                 self.say(f"TSval {value} runs back from {last} (RFC 7323 5.3)", one)
-            if not overtaken:
-                self.last_stamp[end] = (value, sent_us)
+            if less(last, value) or not overtaken:
+                self.last_stamp[end] = (value, max(sent_us, last_sent_us))
         self.got[other].take(one)
 
     def end_of_capture(self) -> None:
