@@ -200,7 +200,7 @@ class Connection:
             sent_us = self._pair(self.server_waiting, like, one)
             self.verdict.seen["translated to the client"] += 1
         else:
-            sent_us = self.server_syn_ack.time_us if self.server_syn_ack else one.time_us
+            sent_us = self._cause_of_made(one)
             opens = not one.payload and one.flags == ACK and self.windows_opened < self.server_syn_acks
             if not opens or not self.ours or one.sequence != (self.ours.answer.sequence + 1) % MODULUS:
                 self.say("a segment to the client that the server did not send", one)
@@ -301,7 +301,7 @@ class Connection:
             sent_us = self._pair(self.client_waiting, fitting, one)
             self.verdict.seen["translated to the server"] += 1
         else:
-            sent_us = self.server_syn_ack.time_us if self.server_syn_ack else one.time_us
+            sent_us = self._cause_of_made(one)
             isn = self.syn_to_server.sequence + 1 if self.syn_to_server else None
             made = not one.payload and one.flags & ~(PSH | CWR) == ACK and self.acks_made < self.server_syn_acks
             if not made or isn is None or one.sequence != isn % MODULUS:
@@ -310,6 +310,10 @@ class Connection:
             self.acks_made += 1
             self.verdict.seen["handshakes completed"] += 1
         self._seen_by("server", one, sent_us)
+
+    def _cause_of_made(self, one: Segment) -> int:
+        """When the cause of what the guard made itself was sent: the server's SYN-ACK."""
+        return self.server_syn_ack.time_us if self.server_syn_ack else one.time_us
 
     def _pair(self, waiting: list[Segment], like: list[Segment], one: Segment) -> int:
         """When the cause was sent.

@@ -137,6 +137,15 @@ def test_what_leaves_two_cores_at_once_may_be_overtaken(apart_us, passes):
     assert passes != bool(verdict.wrong), verdict
 
 
+def test_time_stamps_that_run_back_from_what_the_guard_made_are_found():
+    """Also where the server speaks just before the window opens: that segment did not overtake another."""
+    wires = proxied({"window": {"options": stamps(5004 + TS_DELTA, 101)}})
+    (opened,) = [time_us for time_us, frame in wires.client if time_us == 70]
+    wires.server[4] = (opened - 5, wires.server[4][1])  # the answer
+    verdict = judge(*wires.segments(), SERVERS)
+    assert any("runs back" in one for one in verdict.wrong), verdict
+
+
 def test_a_reply_to_a_rst_is_found():
     wires = proxied()
     wires.add("client", CLIENT, SERVER, RST, sequence=1)

@@ -183,7 +183,7 @@ BearerPatch read_patch(Params& params) {
 }
 
 Expected<ran::BearerConfig> bearer_from_json(const Json& json) {
-  // What a view has beside the bearer's configuration is not copied: of 64 K bearers that takes seconds.
+  // What a view has beside the bearer's configuration.
   static constexpr std::array<std::string_view, 20> kOfView{
       "acknowledged",   "shard",           "worker",       "downlink",          "uplink",
       "pdcp_tx_next",   "count_exhausted", "rlc_tx_next",  "pdcp_rx_next",      "rlc_rx_next",
